@@ -1,0 +1,188 @@
+//! Sliding windows: an exact log of what was admitted in the last `window` milliseconds.
+//!
+//! The log holds one entry for each millisecond that admitted something, or, where that could be over 4,096 of them, for
+//! each of 4,096 equal parts of the window, logged at the part's last millisecond: never too early, so the promise holds.
+//! Entries carry running totals, so that the units in any stretch are a subtraction and the oldest entries that must
+//! leave are found by bisection.
+
+use alloc::collections::VecDeque;
+
+use super::{Retry, Schedule, Verdict};
+use crate::number::Positive;
+
+/// The most log entries a rule needs before it counts in parts of the window.
+const EXACT_ENTRIES: u64 = 4096;
+
+/// One entry: everything admitted at `at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The millisecond it counts from; it stops counting at `at + window`.
+    pub at: u64,
+    /// All units ever logged up to and including this entry.
+    total: u64,
+}
+
+/// What was admitted of late, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    entries: VecDeque<Entry>,
+    /// All units ever logged before the first entry.
+    base: u64,
+}
+
+impl Log {
+    /// An empty log.
+    pub const fn new() -> Self {
+        Self { entries: VecDeque::new(), base: 0 }
+    }
+
+    /// When the newest entry was logged.
+    pub fn newest(&self) -> Option<u64> {
+        self.entries.back().map(|entry| entry.at)
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is logged.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Each entry's time and units, oldest first.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
+        let mut before = self.base;
+        self.entries.iter().map(move |entry| {
+            let units = entry.total.wrapping_sub(before);
+            before = entry.total;
+            (entry.at, units)
+        })
+    }
+
+    /// Adds `units` at `at`, which must not be before the newest entry.
+    pub fn push(&mut self, at: u64, units: u64) {
+        let before = self.entries.back().map_or(self.base, |entry| entry.total);
+        let total = before.wrapping_add(units);
+        match self.entries.back_mut() {
+            Some(entry) if entry.at == at => entry.total = total,
+            _ => self.entries.push_back(Entry { at, total }),
+        }
+    }
+
+    /// Forgets every entry that no longer counts at `now`; whether any is left.
+    pub fn expire(&mut self, window: u64, now: u64) -> bool {
+        while let Some(oldest) = self.entries.front().filter(|entry| entry.at.saturating_add(window) <= now) {
+            self.base = oldest.total;
+            self.entries.pop_front();
+        }
+        !self.entries.is_empty()
+    }
+
+    fn total(&self) -> u64 {
+        self.entries.back().map_or(self.base, |entry| entry.total)
+    }
+
+    /// Units logged in the first `count` entries and before.
+    fn total_before(&self, count: usize) -> u64 {
+        count.checked_sub(1).and_then(|last| self.entries.get(last)).map_or(self.base, |entry| entry.total)
+    }
+
+    /// Entries later than `at` are logged at `at` instead.
+    fn pull_back(&mut self, at: u64) {
+        let total = self.total();
+        let keep = self.entries.partition_point(|entry| entry.at < at);
+        if keep < self.entries.len() {
+            self.entries.truncate(keep);
+            self.entries.push_back(Entry { at, total });
+        }
+    }
+}
+
+/// At most `limit` units in any stretch of `window` milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlidingWindow {
+    limit: u64,
+    window: u64,
+    /// The width of one entry in milliseconds; 1 where the log is exact.
+    grain: u64,
+}
+
+impl SlidingWindow {
+    /// The rule of `limit` units in any `window` milliseconds.
+    pub const fn new(limit: Positive, window: Positive) -> Self {
+        let (limit, window) = (limit.get(), window.get());
+        let exact = limit <= EXACT_ENTRIES || window <= EXACT_ENTRIES;
+        Self { limit, window, grain: if exact { 1 } else { window.div_ceil(EXACT_ENTRIES) } }
+    }
+
+    /// The length of the window in milliseconds.
+    pub const fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The schedule that admits as many units over time: how a schedule's debt is counted in this rule's units.
+    pub fn spacing(&self) -> Option<Schedule> {
+        Schedule::spaced(self.window, self.limit, Positive::new(self.limit)?)
+    }
+
+    /// Where an admission at `now` is logged.
+    pub fn logged_at(&self, now: u64) -> u64 {
+        if self.grain == 1 {
+            return now;
+        }
+        let into = now.checked_rem(self.grain).unwrap_or(0);
+        now.saturating_add(self.grain.saturating_sub(into)).saturating_sub(1)
+    }
+
+    /// Entries that no longer count at `now`.
+    fn expired(&self, log: &Log, now: u64) -> usize {
+        match log.entries.front() {
+            Some(oldest) if oldest.at.saturating_add(self.window) <= now => {
+                log.entries.partition_point(|entry| entry.at.saturating_add(self.window) <= now)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Units that count at `now`.
+    pub fn used(&self, log: Option<&Log>, now: u64) -> u64 {
+        log.map_or(0, |log| log.total().wrapping_sub(log.total_before(self.expired(log, now)))).min(self.limit)
+    }
+
+    /// Decides one request of `cost` units at `now`. Nothing is logged: [`SlidingWindow::admit`] does that.
+    pub fn decide(&self, log: Option<&Log>, now: u64, cost: Positive) -> Verdict {
+        let newest = self.logged_at(now);
+        let used = self.used(log, now);
+        let free = self.limit.saturating_sub(used);
+        if let Some(remaining) = free.checked_sub(cost.get()) {
+            let reset_after = newest.saturating_add(self.window).saturating_sub(now);
+            return Verdict { allowed: true, remaining, retry: Retry::Now, reset_after };
+        }
+        let leaves = |at: u64| at.min(newest).saturating_add(self.window).saturating_sub(now);
+        let reset_after = match log.and_then(Log::newest) {
+            Some(at) if used > 0 => leaves(at),
+            _ => 0,
+        };
+        let retry = match log {
+            Some(log) if cost.get() <= self.limit => {
+                // Enough has left when the units logged since are at most `limit - cost`.
+                let allowed_since = self.limit.saturating_sub(cost.get());
+                let total = log.total();
+                let blocking = log.entries.partition_point(|entry| total.wrapping_sub(entry.total) > allowed_since);
+                Retry::After(log.entries.get(blocking).map_or(reset_after, |entry| leaves(entry.at)))
+            }
+            _ => Retry::Never,
+        };
+        Verdict { allowed: false, remaining: free, retry, reset_after }
+    }
+
+    /// Logs an allowed request.
+    pub fn admit(&self, log: &mut Log, now: u64, cost: Positive) {
+        let at = self.logged_at(now);
+        log.expire(self.window, now);
+        log.pull_back(at);
+        log.push(at, cost.get());
+    }
+}

@@ -1,0 +1,49 @@
+//! Exact, atomic rate limiting: every decision of Tidegate is made here.
+//!
+//! The core takes the time as an argument, does no I/O and allocates nothing on its usual path. An [`Engine`] holds
+//! keys, named limiters and policies; a [`Session`] turns bytes of the RESP protocol into its calls and its answers
+//! back into bytes. Everything else (storage, sockets, JavaScript) only moves bytes to it.
+//!
+//! ```
+//! use tidegate::{Engine, Options, Positive};
+//!
+//! let mut engine = Engine::new(&Options::default());
+//! let period = Positive::new(60_000).unwrap();
+//! let burst = Positive::new(10).unwrap();
+//! let decision = engine.gcra_limit(1_764_547_200_000, b"api:user:42", period, burst, Positive::ONE)?;
+//! assert!(!decision.denied);
+//! assert_eq!((decision.remaining, decision.reset_after), (9, 6000));
+//! # Ok::<(), tidegate::Error>(())
+//! ```
+#![no_std]
+#![cfg_attr(not(feature = "bindings"), forbid(unsafe_code))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+extern crate alloc;
+#[cfg(any(test, feature = "bindings"))]
+extern crate std;
+
+pub mod algorithm;
+#[cfg(feature = "bindings")]
+mod bindings;
+pub mod command;
+mod engine;
+mod error;
+pub mod keyspace;
+pub mod limiter;
+mod number;
+pub mod policy;
+
+pub use command::{Flow, Session};
+pub use engine::{Engine, GcraDecision, Options};
+pub use error::Error;
+pub use number::{MAX_INTEGER, Positive};

@@ -1,0 +1,90 @@
+//! Named limiters: a rule that many keys share, and its totals.
+//!
+//! - [`Settings`]: what `RATELIMIT.CREATE` says, made into a rule;
+//! - [`Rate`]: an exact decimal of units per second;
+//! - [`Limiters`]: all of them by name.
+
+mod rate;
+mod settings;
+
+pub use rate::Rate;
+pub use settings::{Algorithm, Settings};
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+
+use crate::Error;
+use crate::algorithm::Rule;
+use crate::keyspace::Space;
+
+/// One named limiter.
+#[derive(Clone, Debug)]
+pub struct Limiter {
+    /// What it was created with.
+    pub settings: Settings,
+    /// The rule each of its keys follows.
+    pub rule: Rule,
+    /// Where its keys' states are.
+    pub space: Space,
+    /// Units admitted since it was created.
+    pub total_allowed: u64,
+    /// Units refused since it was created.
+    pub total_denied: u64,
+}
+
+/// Every limiter by name, in the order of the names' bytes.
+#[derive(Debug, Default)]
+pub struct Limiters {
+    by_name: BTreeMap<Box<[u8]>, Limiter>,
+}
+
+impl Limiters {
+    /// The limiter called `name`.
+    ///
+    /// # Errors
+    /// [`Error::LimiterNotFound`].
+    pub fn get(&self, name: &[u8]) -> Result<&Limiter, Error> {
+        self.by_name.get(name).ok_or(Error::LimiterNotFound)
+    }
+
+    /// As [`Limiters::get`], to count.
+    ///
+    /// # Errors
+    /// [`Error::LimiterNotFound`].
+    pub fn get_mut(&mut self, name: &[u8]) -> Result<&mut Limiter, Error> {
+        self.by_name.get_mut(name).ok_or(Error::LimiterNotFound)
+    }
+
+    /// Whether there is a limiter called `name`.
+    pub fn contains(&self, name: &[u8]) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// Adds a limiter; one of the same name is replaced.
+    pub fn insert(&mut self, name: &[u8], limiter: Limiter) {
+        self.by_name.insert(name.into(), limiter);
+    }
+
+    /// Removes a limiter.
+    ///
+    /// # Errors
+    /// [`Error::LimiterNotFound`].
+    pub fn remove(&mut self, name: &[u8]) -> Result<Limiter, Error> {
+        self.by_name.remove(name).ok_or(Error::LimiterNotFound)
+    }
+
+    /// All names, sorted by bytes.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.by_name.keys().map(AsRef::as_ref)
+    }
+
+    /// How many limiters there are.
+    pub fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+}

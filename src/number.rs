@@ -1,0 +1,82 @@
+//! The integers that callers may pass: 1 to 2^53 - 1, which every JavaScript number holds exactly.
+
+use core::num::NonZeroU64;
+
+use crate::Error;
+
+/// The largest integer any argument or reported duration may have: 2^53 - 1.
+pub const MAX_INTEGER: u64 = (1 << 53) - 1;
+
+/// An integer from 1 to [`MAX_INTEGER`]: a limit, a burst, a cost, a period in milliseconds.
+///
+/// ```
+/// use tidegate::Positive;
+/// assert_eq!(Positive::new(10).map(Positive::get), Some(10));
+/// assert_eq!(Positive::new(0), None);
+/// assert_eq!(Positive::new(1 << 53), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Positive(NonZeroU64);
+
+impl Positive {
+    /// The smallest, and the usual cost.
+    pub const ONE: Self = Self(NonZeroU64::MIN);
+
+    /// `value`, when it is from 1 to [`MAX_INTEGER`].
+    pub const fn new(value: u64) -> Option<Self> {
+        if value > MAX_INTEGER {
+            return None;
+        }
+        match NonZeroU64::new(value) {
+            Some(value) => Some(Self(value)),
+            None => None,
+        }
+    }
+
+    /// `value`, or an error that names `argument`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when `value` is 0 or above [`MAX_INTEGER`].
+    pub fn named(argument: &'static str, value: u64) -> Result<Self, Error> {
+        Self::new(value).ok_or(Error::OutOfRange { argument, value })
+    }
+
+    /// The decimal integer that `text` spells: digits only, no sign, no leading zero.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        Self::new(parse_digits(text)?)
+    }
+
+    /// The integer itself.
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// The integer that `text` spells in the one canonical way: `0`, or digits without a leading zero, up to 16 of them.
+pub(crate) fn parse_digits(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 16 || (text.len() > 1 && text.first() == Some(&b'0')) {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |value, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_canonical_spelling_is_an_integer() {
+        for bad in
+            ["", "0", "-1", "+1", "01", " 1", "1 ", "1.5", "ten", "1e3", "9007199254740992", "99999999999999999999"]
+        {
+            assert_eq!(Positive::parse(bad.as_bytes()), None, "{bad:?}");
+        }
+        assert_eq!(Positive::parse(b"9007199254740991").map(Positive::get), Some(MAX_INTEGER));
+    }
+}

@@ -1,0 +1,5 @@
+//! Policies.
+
+/// Every namespace's policy.
+#[derive(Debug, Default)]
+pub struct Policies;

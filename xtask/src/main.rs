@@ -1,0 +1,2 @@
+//! The build of everything that is not plain cargo.
+fn main() {}
