@@ -1,0 +1,71 @@
+import { HotKVError } from "./errors.ts";
+
+/** The largest integer that any argument may be: 2^53 - 1. */
+const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
+/** Keys, names and identities are at most this many UTF-8 bytes. */
+export const MAX_NAME_BYTES = 4096;
+
+/** An argument error that names the argument, shows its value and says what is allowed. */
+export function invalidArgument(argument: string, value: unknown, allowed: string): HotKVError {
+  return new HotKVError("INVALID_ARGUMENT", `${argument} must be ${allowed}, not ${shown(value)}`, {
+    argument,
+    value,
+    allowed,
+  });
+}
+
+/** Throws unless `value` is an integer from 1 to 2^53 - 1. */
+export function assertPositive(argument: string, value: unknown): asserts value is number {
+  if (!isPositive(value)) throw invalidArgument(argument, value, `an integer from 1 to ${MAX_INTEGER}`);
+}
+
+/** Whether `value` is an integer from 1 to 2^53 - 1. */
+export function isPositive(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** Throws unless `value` is text of at most 4,096 UTF-8 bytes without lone surrogates. */
+export function assertName(argument: string, value: unknown): asserts value is string {
+  if (typeof value !== "string") throw invalidArgument(argument, value, "text");
+  if (!isWellFormed(value)) throw loneSurrogate(argument, value);
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  if (value.length * 3 > MAX_NAME_BYTES && utf8Length(value) > MAX_NAME_BYTES) throw tooLong(argument, value);
+}
+
+/** The error for text that would merge with other text: UTF-8 has no way to spell half a character. */
+export function loneSurrogate(argument: string, value: string): HotKVError {
+  return invalidArgument(argument, value, "well-formed text, without lone surrogates");
+}
+
+/** The error for text over 4,096 bytes. */
+export function tooLong(argument: string, value: string): HotKVError {
+  return invalidArgument(argument, value, `at most ${MAX_NAME_BYTES} bytes of UTF-8`);
+}
+
+/** Whether every surrogate in `text` is half of a pair. */
+export function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** How many bytes well-formed `text` is in UTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    // Each half of a pair counts two of the pair's four bytes.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return bytes;
+}
+
+/** `value` as an error shows it: short, and unlike any other kind of value. */
+function shown(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  }
+  if (typeof value === "bigint") return `${value}n`;
+  if (Array.isArray(value)) return "an array";
+  if (value !== null && (typeof value === "object" || typeof value === "function")) return `a ${typeof value}`;
+  return String(value);
+}

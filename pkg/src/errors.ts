@@ -1,0 +1,45 @@
+/**
+ * What every failed call of {@link HotKV} and {@link Engine} throws or rejects with. Nothing was spent.
+ *
+ * `code` is for programs:
+ * - the first word of an error reply: `"ERR"`, `"WRONGTYPE"`, `"OOM"`, `"NOPOLICY"`, `"CROSSSLOT"`, …;
+ * - `"INVALID_ARGUMENT"`: an argument is wrong; `argument`, `value` and `allowed` say which, what it was and what it may be;
+ * - `"CLOSED"`: the client or engine was closed;
+ * - `"UNAVAILABLE"`: the store could not be reached, or went away before it answered.
+ *
+ * `message` is for people: the reply's whole text, or a sentence.
+ */
+export class HotKVError extends Error {
+  override readonly name = "HotKVError";
+  readonly code: string;
+  /** The wrong argument's name, when `code` is `"INVALID_ARGUMENT"`. */
+  readonly argument?: string;
+  /** What was passed for it. */
+  readonly value?: unknown;
+  /** What it may be. */
+  readonly allowed?: string;
+
+  constructor(code: string, message: string, details: HotKVErrorDetails = {}) {
+    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    this.code = code;
+    if (details.argument !== undefined) {
+      this.argument = details.argument;
+      this.value = details.value;
+    }
+    if (details.allowed !== undefined) this.allowed = details.allowed;
+  }
+
+  /** The error that an error reply such as `WRONGTYPE Operation against …` stands for. */
+  static fromReply(text: string): HotKVError {
+    const space = text.indexOf(" ");
+    return new HotKVError(space < 0 ? text : text.slice(0, space), text);
+  }
+}
+
+/** What more is known of a {@link HotKVError}. */
+export interface HotKVErrorDetails {
+  readonly argument?: string;
+  readonly value?: unknown;
+  readonly allowed?: string;
+  readonly cause?: unknown;
+}
