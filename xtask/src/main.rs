@@ -1,2 +1,27 @@
 //! The build of everything that is not plain cargo.
-fn main() {}
+//!
+//! `cargo xtask wasm` compiles the crate's bindings to WebAssembly and puts the package's module in `pkg/wasm`.
+
+mod wasm;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask wasm    build pkg/wasm, the npm package's WebAssembly module";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let done = match (arguments.next().as_deref(), arguments.next()) {
+        (Some("wasm"), None) => wasm::build(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Fixed buffers in wasm memory: JavaScript writes keys into them and reads numbers from them, with no allocation and no
+//! copy in between.
+//!
+//! This is the only module with `unsafe`. What makes each line sound is the same everywhere: the module is built for
+//! one thread (wasm without the `atomics` feature), JavaScript runs only while no function of the module runs, and no
+//! function of the module that holds one of these slices calls into JavaScript. So nobody writes while a slice is alive.
+#![allow(unsafe_code)]
+
+use core::cell::UnsafeCell;
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Bytes of one name: what the engine accepts, and one more so that a longer name shows.
+const NAME_BYTES: usize = 4100;
+/// Bytes of the keys of one batch.
+const BATCH_BYTES: usize = 1 << 16;
+/// Decisions of one batch.
+pub(super) const BATCH: usize = 1024;
+/// Numbers a decision answers with.
+pub(super) const FIELDS: usize = 4;
+
+#[repr(C, align(8))]
+struct Buffers {
+    numbers: UnsafeCell<[f64; FIELDS * BATCH]>,
+    lengths: UnsafeCell<[u32; BATCH]>,
+    key: UnsafeCell<[u8; NAME_BYTES]>,
+    name: UnsafeCell<[u8; NAME_BYTES]>,
+    keys: UnsafeCell<[u8; BATCH_BYTES]>,
+}
+
+// SAFETY: the module has one thread, so nothing is ever shared between two.
+unsafe impl Sync for Buffers {}
+
+static BUFFERS: Buffers = Buffers {
+    numbers: UnsafeCell::new([0.0; FIELDS * BATCH]),
+    lengths: UnsafeCell::new([0; BATCH]),
+    key: UnsafeCell::new([0; NAME_BYTES]),
+    name: UnsafeCell::new([0; NAME_BYTES]),
+    keys: UnsafeCell::new([0; BATCH_BYTES]),
+};
+
+/// Where a buffer is in wasm memory: 0 the numbers, 1 the batch's key lengths, 2 the key, 3 the name, 4 the batch's keys.
+#[wasm_bindgen(js_name = bufferAddress)]
+pub fn buffer_address(which: u32) -> usize {
+    match which {
+        0 => BUFFERS.numbers.get() as usize,
+        1 => BUFFERS.lengths.get() as usize,
+        2 => BUFFERS.key.get() as usize,
+        3 => BUFFERS.name.get() as usize,
+        _ => BUFFERS.keys.get() as usize,
+    }
+}
+
+/// The first `bytes` bytes that JavaScript wrote as the key; empty when that is more than the buffer holds.
+pub(super) fn key<'a>(bytes: usize) -> &'a [u8] {
+    // SAFETY: the buffer is a static, always initialized, and not written while a slice of it is alive (see above).
+    let key: &[u8; NAME_BYTES] = unsafe { &*BUFFERS.key.get() };
+    key.get(..bytes).unwrap_or_default()
+}
+
+/// The first `bytes` bytes that JavaScript wrote as the limiter's name; empty when that is more than the buffer holds.
+pub(super) fn name<'a>(bytes: usize) -> &'a [u8] {
+    // SAFETY: as in `key`.
+    let name: &[u8; NAME_BYTES] = unsafe { &*BUFFERS.name.get() };
+    name.get(..bytes).unwrap_or_default()
+}
+
+/// The keys of a batch, one after the other, and their lengths.
+pub(super) fn keys<'a>() -> (&'a [u8], &'a [u32]) {
+    // SAFETY: as in `key`.
+    let keys: &[u8; BATCH_BYTES] = unsafe { &*BUFFERS.keys.get() };
+    // SAFETY: as in `key`.
+    let lengths: &[u32; BATCH] = unsafe { &*BUFFERS.lengths.get() };
+    (keys, lengths)
+}
+
+/// Puts the answer of the decision at `index` where JavaScript reads it.
+#[inline]
+pub(super) fn answer(index: usize, numbers: [f64; FIELDS]) {
+    // SAFETY: the only reference to the numbers that ever exists on this side is this one, and it ends with the call.
+    let all: &mut [f64; FIELDS * BATCH] = unsafe { &mut *BUFFERS.numbers.get() };
+    let (rows, _) = all.as_chunks_mut::<FIELDS>();
+    if let Some(row) = rows.get_mut(index) {
+        *row = numbers;
+    }
+}

@@ -1,0 +1,299 @@
+//! Many arrivals through rules in one call: what a chart of a whole day needs.
+
+use std::mem::take;
+use std::vec;
+use std::vec::Vec;
+
+use wasm_bindgen::JsError;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::core::{float, number, positive, time};
+use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
+use crate::limiter::Rate;
+use crate::{Error, Positive};
+
+/// Rules that start idle, the arrivals that went through them, and what was decided for each.
+///
+/// An arrival is admitted when every rule admits it, and spends nothing when one refuses: the step of a policy.
+#[wasm_bindgen]
+#[derive(Default)]
+pub struct Simulation {
+    rules: Vec<Simulated>,
+    latest: u64,
+    allowed: Vec<u8>,
+    retry_after: Vec<f64>,
+    reset_after: Vec<f64>,
+    remaining: Vec<f64>,
+    blocked_by: Vec<u32>,
+    levels: Vec<f64>,
+}
+
+/// A rule and its one state.
+struct Simulated {
+    rule: Rule,
+    state: State,
+    /// Units of a schedule per millisecond; 0 for the windows.
+    rate: f64,
+    verdict: Option<Verdict>,
+    next: State,
+}
+
+/// What a rule remembers between two arrivals.
+#[derive(Default)]
+enum State {
+    #[default]
+    Idle,
+    Tat(Tat),
+    Count(Count),
+    Log(Log),
+}
+
+#[wasm_bindgen]
+impl Simulation {
+    /// No rules, no arrivals.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a schedule of `limit` units every `interval` ms, `burst` of them at once.
+    ///
+    /// # Errors
+    /// When a full recovery would take over 2^53 - 1 ms, or a number is out of range.
+    #[wasm_bindgen(js_name = addSchedule)]
+    pub fn add_schedule(&mut self, limit: f64, interval: f64, burst: f64) -> Result<(), JsError> {
+        let numerator = positive("interval", interval)?.get();
+        let denominator = positive("limit", limit)?.get();
+        self.add_spaced(numerator, denominator, positive("burst", burst)?)
+    }
+
+    /// Adds a bucket of `limit` units with an exact rate in units per second, as `REFILL` and `DRAIN` take it.
+    ///
+    /// # Errors
+    /// When the rate is not one, or a full recovery would take over 2^53 - 1 ms.
+    #[wasm_bindgen(js_name = addBucket)]
+    pub fn add_bucket(&mut self, limit: f64, rate: &str) -> Result<(), JsError> {
+        let (numerator, denominator) = Rate::parse(rate.as_bytes())?.spacing();
+        self.add_spaced(numerator, denominator, positive("limit", limit)?)
+    }
+
+    /// Adds a fixed window of `interval` ms.
+    ///
+    /// # Errors
+    /// When a number is out of range.
+    #[wasm_bindgen(js_name = addFixedWindow)]
+    pub fn add_fixed_window(&mut self, limit: f64, interval: f64) -> Result<(), JsError> {
+        let rule = FixedWindow::new(positive("limit", limit)?, positive("interval", interval)?);
+        self.add(Rule::Fixed(rule), 0.0);
+        Ok(())
+    }
+
+    /// Adds a sliding window of `interval` ms.
+    ///
+    /// # Errors
+    /// When a number is out of range.
+    #[wasm_bindgen(js_name = addSlidingWindow)]
+    pub fn add_sliding_window(&mut self, limit: f64, interval: f64) -> Result<(), JsError> {
+        let rule = SlidingWindow::new(positive("limit", limit)?, positive("interval", interval)?);
+        self.add(Rule::Sliding(rule), 0.0);
+        Ok(())
+    }
+
+    /// Sends arrivals through the rules, in order: one at each of `times`, with the cost of the same index (1 where
+    /// `costs` is shorter). The rules go on from where the last call left them. `levels` asks for each rule's level too.
+    pub fn run(&mut self, times: &[f64], costs: &[f64], levels: bool) {
+        let arrivals = times.len();
+        self.allowed = Vec::with_capacity(arrivals);
+        for numbers in [&mut self.retry_after, &mut self.reset_after, &mut self.remaining] {
+            *numbers = Vec::with_capacity(arrivals);
+        }
+        self.blocked_by = Vec::with_capacity(arrivals);
+        self.levels = if levels { vec![0.0; arrivals.saturating_mul(self.rules.len())] } else { Vec::new() };
+        for (index, now) in times.iter().enumerate() {
+            let cost = costs.get(index).and_then(|cost| Positive::new(time(*cost))).unwrap_or(Positive::ONE);
+            self.arrive(time(*now), cost);
+            if levels {
+                self.note_levels(index, arrivals, time(*now));
+            }
+        }
+    }
+
+    /// 1 for each arrival that was admitted, 0 for each that was not; once.
+    #[wasm_bindgen(js_name = takeAllowed)]
+    pub fn take_allowed(&mut self) -> Vec<u8> {
+        take(&mut self.allowed)
+    }
+
+    /// Milliseconds until the same arrival would be admitted: 0 when it was, -1 when it never will be; once.
+    #[wasm_bindgen(js_name = takeRetryAfter)]
+    pub fn take_retry_after(&mut self) -> Vec<f64> {
+        take(&mut self.retry_after)
+    }
+
+    /// Milliseconds until every rule is idle again; once.
+    #[wasm_bindgen(js_name = takeResetAfter)]
+    pub fn take_reset_after(&mut self) -> Vec<f64> {
+        take(&mut self.reset_after)
+    }
+
+    /// Units that all rules still admit after each arrival; once.
+    #[wasm_bindgen(js_name = takeRemaining)]
+    pub fn take_remaining(&mut self) -> Vec<f64> {
+        take(&mut self.remaining)
+    }
+
+    /// The rules that refused each arrival: bit `i` for rule `i`; once.
+    #[wasm_bindgen(js_name = takeBlockedBy)]
+    pub fn take_blocked_by(&mut self) -> Vec<u32> {
+        take(&mut self.blocked_by)
+    }
+
+    /// Units in use after each arrival, fractions included: all arrivals of the first rule, then of the second; once.
+    #[wasm_bindgen(js_name = takeLevels)]
+    pub fn take_levels(&mut self) -> Vec<f64> {
+        take(&mut self.levels)
+    }
+}
+
+impl Simulation {
+    fn add_spaced(&mut self, numerator: u64, denominator: u64, burst: Positive) -> Result<(), JsError> {
+        let rule = Schedule::spaced(numerator, denominator, burst).ok_or(Error::InvalidRate)?;
+        self.add(Rule::Schedule(rule), float(denominator) / float(numerator));
+        Ok(())
+    }
+
+    fn add(&mut self, rule: Rule, rate: f64) {
+        self.rules.push(Simulated { rule, state: State::Idle, rate, verdict: None, next: State::Idle });
+    }
+
+    fn arrive(&mut self, now: u64, cost: Positive) {
+        let (mut retry_after, mut reset_after, mut remaining, mut blocked_by) = (0.0, 0, u64::MAX, 0_u32);
+        for (index, simulated) in self.rules.iter_mut().enumerate() {
+            if now < self.latest {
+                simulated.expire(self.latest);
+            }
+            let verdict = simulated.decide(now, cost);
+            if !verdict.allowed {
+                blocked_by |= u32::try_from(index).ok().and_then(|index| 1_u32.checked_shl(index)).unwrap_or(0);
+                let wait = number(verdict.retry, 0.0);
+                retry_after = if wait < 0.0 || retry_after < 0.0 { -1.0 } else { wait.max(retry_after) };
+            }
+        }
+        self.latest = now;
+        let allowed = self.rules.iter().all(|simulated| simulated.verdict.is_some_and(|verdict| verdict.allowed));
+        for simulated in &mut self.rules {
+            let (left, until) = simulated.settle(now, cost, allowed);
+            remaining = remaining.min(left);
+            reset_after = reset_after.max(until);
+        }
+        self.allowed.push(u8::from(allowed));
+        self.retry_after.push(retry_after);
+        self.reset_after.push(float(reset_after));
+        self.remaining.push(float(remaining));
+        self.blocked_by.push(blocked_by);
+    }
+
+    fn note_levels(&mut self, index: usize, arrivals: usize, now: u64) {
+        let mut at = index;
+        for simulated in &self.rules {
+            if let Some(level) = self.levels.get_mut(at) {
+                *level = simulated.level(now);
+            }
+            at = at.saturating_add(arrivals);
+        }
+    }
+}
+
+impl Simulated {
+    fn decide(&mut self, now: u64, cost: Positive) -> Verdict {
+        let verdict = match (&self.rule, &self.state) {
+            (Rule::Schedule(rule), state) => {
+                let tat = if let State::Tat(tat) = state { Some(*tat) } else { None };
+                let (verdict, next) = rule.decide(tat, now, cost);
+                self.next = next.map_or(State::Idle, State::Tat);
+                verdict
+            }
+            (Rule::Fixed(rule), state) => {
+                let count = if let State::Count(count) = state { Some(*count) } else { None };
+                let (verdict, next) = rule.decide(count, now, cost);
+                self.next = next.map_or(State::Idle, State::Count);
+                verdict
+            }
+            (Rule::Sliding(rule), state) => {
+                let log = if let State::Log(log) = state { Some(log) } else { None };
+                rule.decide(log, now, cost)
+            }
+        };
+        self.verdict = Some(verdict);
+        verdict
+    }
+
+    /// Commits the last decision when `allowed`. Returns the units left, and the milliseconds until the rule is idle.
+    fn settle(&mut self, now: u64, cost: Positive, allowed: bool) -> (u64, u64) {
+        let verdict = self.verdict.take();
+        let next = take(&mut self.next);
+        let (left, until) = verdict.map_or((0, 0), |verdict| (verdict.remaining, verdict.reset_after));
+        if allowed {
+            if let Rule::Sliding(rule) = &self.rule {
+                if let State::Log(log) = &mut self.state {
+                    rule.admit(log, now, cost);
+                } else {
+                    let mut log = Log::new();
+                    rule.admit(&mut log, now, cost);
+                    self.state = State::Log(log);
+                }
+            } else {
+                self.state = next;
+            }
+            return (left, until);
+        }
+        // This rule would have admitted what another one refused: the cost is still there.
+        let unspent = verdict.is_some_and(|verdict| verdict.allowed);
+        if unspent { (left.saturating_add(cost.get()), self.idle_in(now)) } else { (left, until) }
+    }
+
+    /// Milliseconds, rounded up, until the rule's state is gone.
+    fn idle_in(&self, now: u64) -> u64 {
+        let idle = match (&self.state, &self.rule) {
+            (State::Idle, _) => now,
+            (State::Tat(tat), Rule::Schedule(rule)) => rule.clamped(*tat, now).ceil(),
+            (State::Tat(tat), _) => tat.ceil(),
+            (State::Count(count), _) => count.ends,
+            (State::Log(log), Rule::Sliding(rule)) => {
+                log.newest().map_or(now, |at| at.min(rule.logged_at(now)).saturating_add(rule.window()))
+            }
+            (State::Log(_), _) => now,
+        };
+        idle.saturating_sub(now)
+    }
+
+    /// Forgets what had expired at `latest`.
+    fn expire(&mut self, latest: u64) {
+        let live = match (&mut self.state, &self.rule) {
+            (State::Idle, _) => true,
+            (State::Tat(tat), _) => tat.ceil() > latest,
+            (State::Count(count), _) => count.ends > latest,
+            (State::Log(log), Rule::Sliding(rule)) => log.expire(rule.window(), latest),
+            (State::Log(_), _) => false,
+        };
+        if !live {
+            self.state = State::Idle;
+        }
+    }
+
+    /// Units in use, fractions included.
+    fn level(&self, now: u64) -> f64 {
+        match (&self.state, &self.rule) {
+            (State::Tat(tat), Rule::Schedule(rule)) => {
+                let tat = rule.clamped(*tat, now);
+                match tat.ms.checked_sub(now) {
+                    Some(ahead) => (float(ahead) + float(tat.remainder) / float(tat.denominator)) * self.rate,
+                    None => 0.0,
+                }
+            }
+            (State::Count(count), Rule::Fixed(rule)) => float(rule.used(Some(*count), now)),
+            (State::Log(log), Rule::Sliding(rule)) => float(rule.used(Some(log), now)),
+            _ => 0.0,
+        }
+    }
+}
