@@ -66,6 +66,7 @@ function shown(value: unknown): string {
   }
   if (typeof value === "bigint") return `${value}n`;
   if (Array.isArray(value)) return "an array";
-  if (value !== null && (typeof value === "object" || typeof value === "function")) return `a ${typeof value}`;
+  if (value !== null && (typeof value === "object" || typeof value === "function"))
+    return typeof value === "object" ? "an object" : "a function";
   return String(value);
 }

@@ -1,4 +1,44 @@
-export { HotKVError } from "./errors.ts";
+import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
+import { HotKVError } from "./errors.ts";
+import { type Backend, Client } from "./hotkv.ts";
+
+export type { Client } from "./hotkv.ts";
 export type { Argument, Command, Reply } from "./reply.ts";
 export type * from "./results.ts";
+export { type SimulatedRule, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 export type { Transport } from "./transport.ts";
+export { Engine, type EngineOptions, HotKVError };
+
+/** Where a {@link HotKV} keeps its budgets, and how. */
+export interface HotKVOptions extends EngineOptions {
+  /** `memory:` (the default): in this process, gone when it ends. */
+  readonly url?: string | URL;
+}
+
+/**
+ * HotKV's client: rate limits with one await.
+ *
+ * ```ts
+ * const client = new HotKV();
+ * const result = await client.gcraLimit("api:user:42", 60000, 10);
+ * if (result.denied) console.log(`slow down, retry in ${result.retryAfterMs} ms`);
+ * ```
+ *
+ * Every method rejects with a {@link HotKVError}, and changes nothing, when an argument is wrong or the command fails.
+ */
+export class HotKV extends Client {
+  constructor(options: HotKVOptions = {}) {
+    super(opener(options));
+  }
+}
+
+function opener(options: HotKVOptions): () => Backend {
+  const url = String(options.url ?? "memory:");
+  assertEngineOptions(options);
+  if (url === "memory:") return () => ({ engine: new Engine(options) });
+  throw new HotKVError("INVALID_ARGUMENT", `url must be memory:, not ${JSON.stringify(url)}`, {
+    argument: "url",
+    value: options.url,
+    allowed: "memory:",
+  });
+}

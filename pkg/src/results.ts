@@ -93,3 +93,26 @@ export interface RateLimitStats {
   /** Units a second, as given. */
   readonly drain?: string;
 }
+
+/** How `set` stores. */
+export interface SetOptions {
+  /** Seconds to live. */
+  readonly ex?: number;
+  /** Milliseconds to live. */
+  readonly px?: number;
+  /** Only when the key is new. */
+  readonly nx?: boolean;
+  /** Only when the key exists. */
+  readonly xx?: boolean;
+  /** Keep the time to live that the key has. */
+  readonly keepTtl?: boolean;
+}
+
+/** Many decisions of one `gcraLimitMany`: entry `i` of each array is about key `i`. */
+export interface GcraLimitManyResult {
+  /** 1 when denied, else 0. */
+  readonly denied: Uint8Array;
+  readonly remaining: Float64Array;
+  readonly retryAfterMs: Float64Array;
+  readonly resetAfterMs: Float64Array;
+}

@@ -23,7 +23,8 @@ impl Core {
         let now = time(now);
         let (mut bytes, lengths) = scratch::keys();
         for (index, length) in lengths.iter().take(keys).enumerate() {
-            let Some((key, rest)) = usize::try_from(*length).ok().and_then(|length| bytes.split_at_checked(length)) else {
+            let Some((key, rest)) = usize::try_from(*length).ok().and_then(|length| bytes.split_at_checked(length))
+            else {
                 return index;
             };
             bytes = rest;

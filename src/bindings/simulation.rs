@@ -4,13 +4,12 @@ use std::mem::take;
 use std::vec;
 use std::vec::Vec;
 
-use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::core::{float, number, positive, time};
+use crate::Positive;
 use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::limiter::Rate;
-use crate::{Error, Positive};
 
 /// Rules that start idle, the arrivals that went through them, and what was decided for each.
 ///
@@ -56,47 +55,42 @@ impl Simulation {
         Self::default()
     }
 
-    /// Adds a schedule of `limit` units every `interval` ms, `burst` of them at once.
-    ///
-    /// # Errors
-    /// When a full recovery would take over 2^53 - 1 ms, or a number is out of range.
+    /// Adds a schedule of `limit` units every `interval` ms, `burst` of them at once. `false` when a full recovery would
+    /// take over 2^53 - 1 ms, or a number is out of range.
     #[wasm_bindgen(js_name = addSchedule)]
-    pub fn add_schedule(&mut self, limit: f64, interval: f64, burst: f64) -> Result<(), JsError> {
-        let numerator = positive("interval", interval)?.get();
-        let denominator = positive("limit", limit)?.get();
-        self.add_spaced(numerator, denominator, positive("burst", burst)?)
+    pub fn add_schedule(&mut self, limit: f64, interval: f64, burst: f64) -> bool {
+        match (positive("interval", interval), positive("limit", limit), positive("burst", burst)) {
+            (Ok(interval), Ok(limit), Ok(burst)) => self.add_spaced(interval.get(), limit.get(), burst),
+            _ => false,
+        }
     }
 
-    /// Adds a bucket of `limit` units with an exact rate in units per second, as `REFILL` and `DRAIN` take it.
-    ///
-    /// # Errors
-    /// When the rate is not one, or a full recovery would take over 2^53 - 1 ms.
+    /// Adds a bucket of `limit` units with an exact rate in units per second, as `REFILL` and `DRAIN` take it. `false` when
+    /// the rate is not one, or as for [`Simulation::add_schedule`].
     #[wasm_bindgen(js_name = addBucket)]
-    pub fn add_bucket(&mut self, limit: f64, rate: &str) -> Result<(), JsError> {
-        let (numerator, denominator) = Rate::parse(rate.as_bytes())?.spacing();
-        self.add_spaced(numerator, denominator, positive("limit", limit)?)
+    pub fn add_bucket(&mut self, limit: f64, rate: &str) -> bool {
+        match (Rate::parse(rate.as_bytes()), positive("limit", limit)) {
+            (Ok(rate), Ok(limit)) => {
+                let (numerator, denominator) = rate.spacing();
+                self.add_spaced(numerator, denominator, limit)
+            }
+            _ => false,
+        }
     }
 
-    /// Adds a fixed window of `interval` ms.
-    ///
-    /// # Errors
-    /// When a number is out of range.
-    #[wasm_bindgen(js_name = addFixedWindow)]
-    pub fn add_fixed_window(&mut self, limit: f64, interval: f64) -> Result<(), JsError> {
-        let rule = FixedWindow::new(positive("limit", limit)?, positive("interval", interval)?);
-        self.add(Rule::Fixed(rule), 0.0);
-        Ok(())
-    }
-
-    /// Adds a sliding window of `interval` ms.
-    ///
-    /// # Errors
-    /// When a number is out of range.
-    #[wasm_bindgen(js_name = addSlidingWindow)]
-    pub fn add_sliding_window(&mut self, limit: f64, interval: f64) -> Result<(), JsError> {
-        let rule = SlidingWindow::new(positive("limit", limit)?, positive("interval", interval)?);
-        self.add(Rule::Sliding(rule), 0.0);
-        Ok(())
+    /// Adds a window of `interval` ms, sliding or fixed. `false` when a number is out of range.
+    #[wasm_bindgen(js_name = addWindow)]
+    pub fn add_window(&mut self, limit: f64, interval: f64, sliding: bool) -> bool {
+        let (Ok(limit), Ok(interval)) = (positive("limit", limit), positive("interval", interval)) else {
+            return false;
+        };
+        let rule = if sliding {
+            Rule::Sliding(SlidingWindow::new(limit, interval))
+        } else {
+            Rule::Fixed(FixedWindow::new(limit, interval))
+        };
+        self.add(rule, 0.0);
+        true
     }
 
     /// Sends arrivals through the rules, in order: one at each of `times`, with the cost of the same index (1 where
@@ -156,10 +150,12 @@ impl Simulation {
 }
 
 impl Simulation {
-    fn add_spaced(&mut self, numerator: u64, denominator: u64, burst: Positive) -> Result<(), JsError> {
-        let rule = Schedule::spaced(numerator, denominator, burst).ok_or(Error::InvalidRate)?;
-        self.add(Rule::Schedule(rule), float(denominator) / float(numerator));
-        Ok(())
+    fn add_spaced(&mut self, numerator: u64, denominator: u64, burst: Positive) -> bool {
+        let rule = Schedule::spaced(numerator, denominator, burst);
+        if let Some(rule) = rule {
+            self.add(Rule::Schedule(rule), float(denominator) / float(numerator));
+        }
+        rule.is_some()
     }
 
     fn add(&mut self, rule: Rule, rate: f64) {
@@ -255,14 +251,13 @@ impl Simulated {
     /// Milliseconds, rounded up, until the rule's state is gone.
     fn idle_in(&self, now: u64) -> u64 {
         let idle = match (&self.state, &self.rule) {
-            (State::Idle, _) => now,
             (State::Tat(tat), Rule::Schedule(rule)) => rule.clamped(*tat, now).ceil(),
             (State::Tat(tat), _) => tat.ceil(),
             (State::Count(count), _) => count.ends,
             (State::Log(log), Rule::Sliding(rule)) => {
                 log.newest().map_or(now, |at| at.min(rule.logged_at(now)).saturating_add(rule.window()))
             }
-            (State::Log(_), _) => now,
+            (State::Idle | State::Log(_), _) => now,
         };
         idle.saturating_sub(now)
     }

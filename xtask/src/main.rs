@@ -10,14 +10,11 @@ const USAGE: &str = "usage: cargo xtask wasm    build pkg/wasm, the npm package'
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let done = match (arguments.next().as_deref(), arguments.next()) {
-        (Some("wasm"), None) => wasm::build(),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+    let (Some("wasm"), None) = (arguments.next().as_deref(), arguments.next()) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
     };
-    match done {
+    match wasm::build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");

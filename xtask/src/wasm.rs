@@ -43,7 +43,10 @@ pub fn build() -> Result<()> {
     let text = base64::engine::general_purpose::STANDARD.encode(&bytes);
     fs::write(out.join("inline.js"), format!("export const base64 =\n  \"{text}\";\n"))?;
     fs::write(out.join("inline.d.ts"), "export const base64: string;\n")?;
-    fs::write(out.join("tidegate_bg.wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n")?;
+    fs::write(
+        out.join("tidegate_bg.d.wasm.ts"),
+        "declare const module: WebAssembly.Module;\nexport default module;\n",
+    )?;
     println!("pkg/wasm/tidegate_bg.wasm: {} bytes, {} gzip", bytes.len(), gzip(&bytes)?);
     Ok(())
 }

@@ -1,0 +1,289 @@
+import { assertName, assertPositive, invalidArgument } from "./arguments.ts";
+import { HotKVError } from "./errors.ts";
+import type { Command, Reply } from "./reply.ts";
+import { decimal } from "./resp/encode.ts";
+import type {
+  GcraLimitResult,
+  LimiterAlgorithm,
+  LimiterOptions,
+  RateLimitCheckResult,
+  RateLimitStats,
+  SetOptions,
+} from "./results.ts";
+
+/*
+ * Each typed method as a command and the reading of its reply: what `Engine`, `HotKV` and every transport share. Making a
+ * call checks its arguments, so a wrong one is never sent.
+ */
+
+/** A command, and how its reply is read. */
+export interface Call<T> {
+  readonly command: Command;
+  read(reply: Reply): T;
+}
+
+export function gcraLimit(key: string, period: number, burst: number, count: number): Call<GcraLimitResult> {
+  assertName("key", key);
+  assertPositive("period", period);
+  assertPositive("burst", burst);
+  assertPositive("count", count);
+  return { command: ["GCRA.LIMIT", key, period, burst, count], read: readGcra };
+}
+
+export function gcraReset(keys: readonly string[]): Call<number> {
+  return { command: ["GCRA.RESET", ...names("key", keys)], read: readInteger };
+}
+
+export function rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions): Call<void> {
+  assertName("name", name);
+  assertPositive("limit", limit);
+  assertPositive("windowMs", windowMs);
+  return { command: ["RATELIMIT.CREATE", name, limit, windowMs, ...limiterOptions(options)], read: readNothing };
+}
+
+export function rateLimitCheck(name: string, key: string, cost: number): Call<RateLimitCheckResult> {
+  assertName("name", name);
+  assertName("key", key);
+  assertPositive("cost", cost);
+  return { command: ["RATELIMIT.CHECK", name, key, "COST", cost], read: readCheck };
+}
+
+export function rateLimitPeek(name: string, key: string): Call<RateLimitCheckResult> {
+  assertName("name", name);
+  assertName("key", key);
+  return { command: ["RATELIMIT.PEEK", name, key], read: readCheck };
+}
+
+export function rateLimitReset(name: string, key: string): Call<void> {
+  assertName("name", name);
+  assertName("key", key);
+  return { command: ["RATELIMIT.RESET", name, key], read: readNothing };
+}
+
+export function rateLimitStats(name: string): Call<RateLimitStats> {
+  assertName("name", name);
+  return { command: ["RATELIMIT.STATS", name], read: readStats };
+}
+
+export function rateLimitDrop(name: string): Call<void> {
+  assertName("name", name);
+  return { command: ["RATELIMIT.DROP", name], read: readNothing };
+}
+
+export function rateLimitList(): Call<string[]> {
+  return { command: ["RATELIMIT.LIST"], read: readTexts };
+}
+
+export function get(key: string): Call<string | null> {
+  return keyed("GET", key, readTextOrNull);
+}
+
+export function set(key: string, value: string | number, options: SetOptions): Call<boolean> {
+  assertName("key", key);
+  return { command: ["SET", key, storable(value), ...setOptions(options)], read: (reply) => reply !== null };
+}
+
+export function del(keys: readonly string[]): Call<number> {
+  return { command: ["DEL", ...names("key", keys)], read: readInteger };
+}
+
+export function exists(keys: readonly string[]): Call<number> {
+  return { command: ["EXISTS", ...names("key", keys)], read: readInteger };
+}
+
+export function type(key: string): Call<string> {
+  return keyed("TYPE", key, readText);
+}
+
+export function ttl(key: string): Call<number> {
+  return keyed("TTL", key, readInteger);
+}
+
+export function pttl(key: string): Call<number> {
+  return keyed("PTTL", key, readInteger);
+}
+
+export function expire(key: string, seconds: number): Call<boolean> {
+  assertName("key", key);
+  assertPositive("seconds", seconds);
+  return { command: ["EXPIRE", key, seconds], read: readFlag };
+}
+
+export function pexpire(key: string, ms: number): Call<boolean> {
+  assertName("key", key);
+  assertPositive("ms", ms);
+  return { command: ["PEXPIRE", key, ms], read: readFlag };
+}
+
+export function persist(key: string): Call<boolean> {
+  return keyed("PERSIST", key, readFlag);
+}
+
+export function keys(pattern: string): Call<string[]> {
+  assertName("pattern", pattern);
+  return { command: ["KEYS", pattern], read: readTexts };
+}
+
+export function dbSize(): Call<number> {
+  return { command: ["DBSIZE"], read: readInteger };
+}
+
+export function flushAll(): Call<void> {
+  return { command: ["FLUSHALL"], read: readNothing };
+}
+
+function keyed<T>(command: string, key: string, read: (reply: Reply) => T): Call<T> {
+  assertName("key", key);
+  return { command: [command, key], read };
+}
+
+function names(argument: string, given: readonly string[]): readonly string[] {
+  if (given.length === 0) throw invalidArgument(`${argument}s`, given, `at least one ${argument}`);
+  for (const name of given) assertName(argument, name);
+  return given;
+}
+
+function storable(value: unknown): string {
+  if (typeof value === "string") {
+    return value;
+  }
+  if (typeof value === "number" && Number.isFinite(value)) return decimal(value);
+  throw invalidArgument("value", value, "text or a finite number");
+}
+
+const ALGORITHMS: readonly LimiterAlgorithm[] = [
+  "sliding_window",
+  "token_bucket",
+  "leaky_bucket",
+  "gcra",
+  "fixed_window",
+];
+
+function limiterOptions(options: {
+  readonly algo?: LimiterAlgorithm;
+  readonly refill?: number | string;
+  readonly drain?: number | string;
+}): (string | number)[] {
+  const { algo, refill, drain } = options;
+  const given: (string | number)[] = [];
+  if (algo !== undefined) {
+    if (!ALGORITHMS.includes(algo)) throw invalidArgument("algo", algo, `one of ${ALGORITHMS.join(", ")}`);
+    given.push("ALGO", algo);
+  }
+  if (refill !== undefined) {
+    if (algo !== "token_bucket") throw invalidArgument("refill", refill, "left out unless algo is token_bucket");
+    given.push("REFILL", rate("refill", refill));
+  }
+  if (drain !== undefined) {
+    if (algo !== "leaky_bucket") throw invalidArgument("drain", drain, "left out unless algo is leaky_bucket");
+    given.push("DRAIN", rate("drain", drain));
+  }
+  return given;
+}
+
+/** A rate as text. A number that JavaScript would show with an exponent is written out. */
+function rate(argument: string, value: unknown): string {
+  const text = typeof value === "number" && Number.isFinite(value) ? plain(value) : value;
+  const digits = typeof text === "string" && /^(\d+)(?:\.(\d{1,6}))?$/.exec(text);
+  if (!digits || (digits[1] ?? "").length + (digits[2] ?? "").length > 15 || !/[1-9]/.test(digits[0])) {
+    throw invalidArgument(argument, value, "a positive decimal of up to 15 digits, 6 of them after the point");
+  }
+  return digits[0];
+}
+
+function plain(value: number): string {
+  const text = decimal(value);
+  return text.includes("e") ? value.toFixed(6).replace(/\.?0+$/, "") : text;
+}
+
+function setOptions(options: SetOptions): (string | number)[] {
+  const given: (string | number)[] = [];
+  if (options.ex !== undefined) {
+    assertPositive("ex", options.ex);
+    given.push("EX", options.ex);
+  }
+  if (options.px !== undefined) {
+    assertPositive("px", options.px);
+    given.push("PX", options.px);
+  }
+  if (options.nx) given.push("NX");
+  if (options.xx) given.push("XX");
+  if (options.keepTtl) given.push("KEEPTTL");
+  return given;
+}
+
+function readGcra(reply: Reply): GcraLimitResult {
+  const [denied, limit, remaining, retryAfterMs, resetAfterMs] = readIntegers(reply, 5);
+  return { denied: denied === 1, limit, remaining, retryAfterMs, resetAfterMs } as GcraLimitResult;
+}
+
+function readCheck(reply: Reply): RateLimitCheckResult {
+  const [allowed, remaining, retryAfterMs, limit, current] = readIntegers(reply, 5);
+  return { allowed: allowed === 1, remaining, retryAfterMs, limit, current } as RateLimitCheckResult;
+}
+
+function readStats(reply: Reply): RateLimitStats {
+  const fields = fieldsOf(reply);
+  const stats = {
+    name: readText(fields.get("name") ?? null),
+    algo: readText(fields.get("algo") ?? null) as LimiterAlgorithm,
+    limit: readInteger(fields.get("limit") ?? null),
+    windowMs: readInteger(fields.get("window_ms") ?? null),
+    uniqueKeys: readInteger(fields.get("unique_keys") ?? null),
+    totalAllowed: readInteger(fields.get("total_allowed") ?? null),
+    totalDenied: readInteger(fields.get("total_denied") ?? null),
+  };
+  const [refill, drain] = [fields.get("refill"), fields.get("drain")];
+  if (refill !== undefined) return { ...stats, refill: readText(refill) };
+  if (drain !== undefined) return { ...stats, drain: readText(drain) };
+  return stats;
+}
+
+/** A map, or the flat array of names and values that RESP2 has in its place. */
+function fieldsOf(reply: Reply): ReadonlyMap<Reply, Reply> {
+  if (reply instanceof Map) return reply;
+  const fields = new Map<Reply, Reply>();
+  const flat = readArray(reply);
+  for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index] ?? null, flat[index + 1] ?? null);
+  return fields;
+}
+
+function readNothing(): void {}
+
+function readInteger(reply: Reply): number {
+  if (typeof reply === "number") return reply;
+  if (typeof reply === "bigint") return Number(reply);
+  throw unexpected(reply, "an integer");
+}
+
+function readFlag(reply: Reply): boolean {
+  return readInteger(reply) === 1;
+}
+
+function readText(reply: Reply): string {
+  if (typeof reply === "string") return reply;
+  throw unexpected(reply, "text");
+}
+
+function readTextOrNull(reply: Reply): string | null {
+  return reply === null ? null : readText(reply);
+}
+
+function readTexts(reply: Reply): string[] {
+  return readArray(reply).map(readText);
+}
+
+function readIntegers(reply: Reply, count: number): number[] {
+  const integers = readArray(reply).map(readInteger);
+  if (integers.length !== count) throw unexpected(reply, `${count} integers`);
+  return integers;
+}
+
+function readArray(reply: Reply): readonly Reply[] {
+  if (Array.isArray(reply)) return reply;
+  throw unexpected(reply, "an array");
+}
+
+function unexpected(reply: Reply, expected: string): HotKVError {
+  return new HotKVError("UNAVAILABLE", `the store answered ${String(reply)} where ${expected} was due`);
+}

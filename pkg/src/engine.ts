@@ -1,0 +1,282 @@
+import { assertPositive, invalidArgument } from "./arguments.ts";
+import * as calls from "./calls.ts";
+import { HotKVError } from "./errors.ts";
+import * as wasm from "./module.ts";
+import type { Argument, Command, Reply } from "./reply.ts";
+import { decodeReplies } from "./resp/decode.ts";
+import { encodeCommands } from "./resp/encode.ts";
+import type {
+  GcraLimitManyResult,
+  GcraLimitResult,
+  LimiterOptions,
+  RateLimitCheckResult,
+  RateLimitStats,
+  SetOptions,
+} from "./results.ts";
+
+/** How an {@link Engine} is made. */
+export interface EngineOptions {
+  /** The most keys it holds; a new one beyond that is refused with code `"OOM"`, live ones keep their limits. No limit by default. */
+  readonly maxKeys?: number;
+  /** The most named limiters it holds; 10,000 by default. */
+  readonly maxLimiters?: number;
+  /** The time in whole milliseconds since 1970; `Date.now` by default. For tests and simulations. */
+  readonly clock?: () => number;
+}
+
+/**
+ * The engine itself, in this process: every method answers at once. Its state is gone when the process ends.
+ *
+ * ```ts
+ * const engine = new Engine();
+ * const result = engine.gcraLimit("api:user:42", 60000, 10);
+ * if (result.denied) console.log(`slow down, retry in ${result.retryAfterMs} ms`);
+ * ```
+ *
+ * Every method throws a {@link HotKVError}, and changes nothing, when an argument is wrong or the command fails.
+ */
+export class Engine implements Disposable {
+  #core: wasm.Core | undefined;
+  readonly #clock: (() => number) | undefined;
+
+  constructor(options: EngineOptions = {}) {
+    assertEngineOptions(options);
+    const { maxKeys, maxLimiters, clock } = options;
+    this.#clock = clock;
+    wasm.ensureReady();
+    this.#core = new wasm.Core(maxKeys ?? Number.POSITIVE_INFINITY, maxLimiters ?? 10_000);
+    wasm.refresh();
+  }
+
+  /**
+   * Allows up to `burst` units per `period` milliseconds on `key`, spread evenly: `burst` at once after a quiet time, then one
+   * every `period / burst`.
+   */
+  gcraLimit(key: string, period: number, burst: number, count = 1): GcraLimitResult {
+    if ((period | 0) !== period || period <= 0) assertPositive("period", period);
+    if ((burst | 0) !== burst || burst <= 0) assertPositive("burst", burst);
+    if ((count | 0) !== count || count <= 0) assertPositive("count", count);
+    const core = this.#core;
+    if (core === undefined) throw closed();
+    const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
+    const bytes = wasm.writeKey("key", key);
+    let status: number;
+    try {
+      status = core.gcraLimit(now, bytes, period, burst, count);
+    } catch (error) {
+      throw wasm.callFailed(error);
+    }
+    if (status > 1) throw HotKVError.fromReply(core.takeError());
+    if (wasm.numbers.length === 0) wasm.refresh();
+    const numbers = wasm.numbers;
+    return {
+      denied: status === 1,
+      limit: burst,
+      remaining: numbers[0],
+      retryAfterMs: numbers[1],
+      resetAfterMs: numbers[2],
+    } as GcraLimitResult;
+  }
+
+  /** {@link Engine.gcraLimit} on many keys in one go, in their order, at one time. */
+  gcraLimitMany(keys: readonly string[], period: number, burst: number, count = 1): GcraLimitManyResult {
+    assertPositive("period", period);
+    assertPositive("burst", burst);
+    assertPositive("count", count);
+    return wasm.decideMany(this.#open(), this.#time(), keys, period, burst, count);
+  }
+
+  /** Forgets the keys' states; how many existed. */
+  gcraReset(...keys: string[]): number {
+    return this.#run(calls.gcraReset(keys));
+  }
+
+  /** Makes a named limiter of `limit` units per `windowMs` milliseconds. */
+  rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions = {}): void {
+    this.#run(calls.rateLimitCreate(name, limit, windowMs, options));
+  }
+
+  /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
+  rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): RateLimitCheckResult {
+    const cost = options?.cost === undefined ? 1 : options.cost;
+    if ((cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
+    const core = this.#core;
+    if (core === undefined) throw closed();
+    const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
+    const nameBytes = wasm.writeName("name", name);
+    const keyBytes = wasm.writeKey("key", key);
+    let status: number;
+    try {
+      status = core.rateLimitCheck(now, nameBytes, keyBytes, cost);
+    } catch (error) {
+      throw wasm.callFailed(error);
+    }
+    if (status > 1) throw HotKVError.fromReply(core.takeError());
+    if (wasm.numbers.length === 0) wasm.refresh();
+    const numbers = wasm.numbers;
+    return {
+      allowed: status === 0,
+      remaining: numbers[0],
+      retryAfterMs: numbers[1],
+      limit: numbers[2],
+      current: numbers[3],
+    } as RateLimitCheckResult;
+  }
+
+  /** What {@link Engine.rateLimitCheck} of cost 1 would answer; nothing is counted. */
+  rateLimitPeek(name: string, key: string): RateLimitCheckResult {
+    return this.#run(calls.rateLimitPeek(name, key));
+  }
+
+  /** Forgets one key's state in the limiter. */
+  rateLimitReset(name: string, key: string): void {
+    this.#run(calls.rateLimitReset(name, key));
+  }
+
+  /** The limiter's settings, its number of live keys, and its totals. */
+  rateLimitStats(name: string): RateLimitStats {
+    return this.#run(calls.rateLimitStats(name));
+  }
+
+  /** Deletes the limiter and all its state. */
+  rateLimitDrop(name: string): void {
+    this.#run(calls.rateLimitDrop(name));
+  }
+
+  /** The names of all limiters, sorted by their bytes. */
+  rateLimitList(): string[] {
+    return this.#run(calls.rateLimitList());
+  }
+
+  /** The text stored in `key`, or `null`. */
+  get(key: string): string | null {
+    return this.#run(calls.get(key));
+  }
+
+  /** Stores `value`; whether it was stored, which only `nx` and `xx` can prevent. */
+  set(key: string, value: string | number, options: SetOptions = {}): boolean {
+    return this.#run(calls.set(key, value, options));
+  }
+
+  /** Deletes keys; how many existed. */
+  del(...keys: string[]): number {
+    return this.#run(calls.del(keys));
+  }
+
+  /** How many of the keys exist. */
+  exists(...keys: string[]): number {
+    return this.#run(calls.exists(keys));
+  }
+
+  /** What `key` holds: `"string"`, or `"none"`. */
+  type(key: string): string {
+    return this.#run(calls.type(key));
+  }
+
+  /** Seconds until `key` expires; -1 when it never does, -2 when there is no such key. */
+  ttl(key: string): number {
+    return this.#run(calls.ttl(key));
+  }
+
+  /** Milliseconds until `key` expires; -1 when it never does, -2 when there is no such key. */
+  pttl(key: string): number {
+    return this.#run(calls.pttl(key));
+  }
+
+  /** Lets `key` expire in `seconds`; whether it exists. */
+  expire(key: string, seconds: number): boolean {
+    return this.#run(calls.expire(key, seconds));
+  }
+
+  /** Lets `key` expire in `ms` milliseconds; whether it exists. */
+  pexpire(key: string, ms: number): boolean {
+    return this.#run(calls.pexpire(key, ms));
+  }
+
+  /** Keeps `key` from expiring; whether it would have. */
+  persist(key: string): boolean {
+    return this.#run(calls.persist(key));
+  }
+
+  /** The keys that match a pattern with `*`, `?` and `[…]`. */
+  keys(pattern = "*"): string[] {
+    return this.#run(calls.keys(pattern));
+  }
+
+  /** How many keys there are. */
+  dbSize(): number {
+    return this.#run(calls.dbSize());
+  }
+
+  /** Deletes every key. */
+  flushAll(): void {
+    this.#run(calls.flushAll());
+  }
+
+  /** Any command; its reply as JavaScript values. */
+  command(name: string, ...args: readonly Argument[]): Reply {
+    const [reply] = this.pipeline([[name, ...args]]);
+    if (reply instanceof Error) throw reply;
+    return reply ?? null;
+  }
+
+  /** Several commands in one go; their replies in order. A command's error is in its place. */
+  pipeline(commands: readonly Command[]): Reply[] {
+    return decodeReplies(this.execute(encodeCommands(commands)));
+  }
+
+  /** The protocol itself: takes RESP bytes, whole commands or cut anywhere, and returns the reply bytes there are. */
+  execute(bytes: Uint8Array): Uint8Array {
+    const core = this.#open();
+    const now = this.#time();
+    try {
+      return core.execute(now, bytes);
+    } catch (error) {
+      throw wasm.callFailed(error);
+    }
+  }
+
+  /** Frees the engine's memory. Every later call throws `"CLOSED"`; closing again does nothing. */
+  close(): void {
+    const core = this.#core;
+    this.#core = undefined;
+    core?.free();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #run<T>(call: calls.Call<T>): T {
+    return call.read(this.command(...call.command));
+  }
+
+  #open(): wasm.Core {
+    if (this.#core === undefined) throw closed();
+    return this.#core;
+  }
+
+  #time(): number {
+    return this.#clock === undefined ? Date.now() : this.#now(this.#clock);
+  }
+
+  #now(clock: () => number): number {
+    const now = clock();
+    if (!Number.isSafeInteger(now) || now < 0) {
+      throw invalidArgument("clock", now, "a function that returns whole milliseconds since 1970");
+    }
+    return now;
+  }
+}
+
+/** Throws unless the options can make an engine. */
+export function assertEngineOptions(options: EngineOptions): void {
+  const { maxKeys, maxLimiters, clock } = options;
+  if (maxKeys !== undefined) assertPositive("maxKeys", maxKeys);
+  if (maxLimiters !== undefined) assertPositive("maxLimiters", maxLimiters);
+  if (clock !== undefined && typeof clock !== "function") throw invalidArgument("clock", clock, "a function");
+}
+
+function closed(): HotKVError {
+  return new HotKVError("CLOSED", "this engine is closed");
+}

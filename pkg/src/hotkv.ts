@@ -1,0 +1,187 @@
+import * as calls from "./calls.ts";
+import type { Engine } from "./engine.ts";
+import { HotKVError } from "./errors.ts";
+import type { Argument, Command, Reply } from "./reply.ts";
+import type { GcraLimitResult, LimiterOptions, RateLimitCheckResult, RateLimitStats, SetOptions } from "./results.ts";
+import type { Transport } from "./transport.ts";
+
+/** What a client talks to: an engine in this process, or the way to one that is elsewhere. */
+export type Backend = { readonly engine: Engine } | { readonly transport: Transport };
+
+/**
+ * HotKV's client over any {@link Backend}, which is opened by the first call. `HotKV` of `tidegate` and of
+ * `tidegate/client` are this class with their ways of opening one.
+ */
+export abstract class Client implements AsyncDisposable {
+  #open: (() => Backend) | undefined;
+  #engine: Engine | undefined;
+  #transport: Transport | undefined;
+
+  protected constructor(open: () => Backend) {
+    this.#open = open;
+  }
+
+  /**
+   * Allows up to `burst` units per `period` milliseconds on `key`, spread evenly: `burst` at once after a quiet time, then one
+   * every `period / burst`. `count` is how many units this request uses.
+   */
+  async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
+    const engine = this.#engine;
+    if (engine !== undefined) return engine.gcraLimit(key, period, burst, count);
+    return this.#run(calls.gcraLimit(key, period, burst, count));
+  }
+
+  /** Forgets the keys' states; how many existed. */
+  async gcraReset(...keys: string[]): Promise<number> {
+    return this.#run(calls.gcraReset(keys));
+  }
+
+  /** Makes a named limiter of `limit` units per `windowMs` milliseconds. */
+  async rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions = {}): Promise<void> {
+    return this.#run(calls.rateLimitCreate(name, limit, windowMs, options));
+  }
+
+  /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
+  async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
+    const engine = this.#engine;
+    if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
+    return this.#run(calls.rateLimitCheck(name, key, options?.cost === undefined ? 1 : options.cost));
+  }
+
+  /** What {@link Client.rateLimitCheck} of cost 1 would answer; nothing is counted. */
+  async rateLimitPeek(name: string, key: string): Promise<RateLimitCheckResult> {
+    return this.#run(calls.rateLimitPeek(name, key));
+  }
+
+  /** Forgets one key's state in the limiter. */
+  async rateLimitReset(name: string, key: string): Promise<void> {
+    return this.#run(calls.rateLimitReset(name, key));
+  }
+
+  /** The limiter's settings, its number of live keys, and its totals. */
+  async rateLimitStats(name: string): Promise<RateLimitStats> {
+    return this.#run(calls.rateLimitStats(name));
+  }
+
+  /** Deletes the limiter and all its state. */
+  async rateLimitDrop(name: string): Promise<void> {
+    return this.#run(calls.rateLimitDrop(name));
+  }
+
+  /** The names of all limiters, sorted by their bytes. */
+  async rateLimitList(): Promise<string[]> {
+    return this.#run(calls.rateLimitList());
+  }
+
+  /** The text stored in `key`, or `null`. */
+  async get(key: string): Promise<string | null> {
+    return this.#run(calls.get(key));
+  }
+
+  /** Stores `value`; whether it was stored, which only `nx` and `xx` can prevent. */
+  async set(key: string, value: string | number, options: SetOptions = {}): Promise<boolean> {
+    return this.#run(calls.set(key, value, options));
+  }
+
+  /** Deletes keys; how many existed. */
+  async del(...keys: string[]): Promise<number> {
+    return this.#run(calls.del(keys));
+  }
+
+  /** How many of the keys exist. */
+  async exists(...keys: string[]): Promise<number> {
+    return this.#run(calls.exists(keys));
+  }
+
+  /** What `key` holds: `"string"`, or `"none"`. */
+  async type(key: string): Promise<string> {
+    return this.#run(calls.type(key));
+  }
+
+  /** Seconds until `key` expires; -1 when it never does, -2 when there is no such key. */
+  async ttl(key: string): Promise<number> {
+    return this.#run(calls.ttl(key));
+  }
+
+  /** Milliseconds until `key` expires; -1 when it never does, -2 when there is no such key. */
+  async pttl(key: string): Promise<number> {
+    return this.#run(calls.pttl(key));
+  }
+
+  /** Lets `key` expire in `seconds`; whether it exists. */
+  async expire(key: string, seconds: number): Promise<boolean> {
+    return this.#run(calls.expire(key, seconds));
+  }
+
+  /** Lets `key` expire in `ms` milliseconds; whether it exists. */
+  async pexpire(key: string, ms: number): Promise<boolean> {
+    return this.#run(calls.pexpire(key, ms));
+  }
+
+  /** Keeps `key` from expiring; whether it would have. */
+  async persist(key: string): Promise<boolean> {
+    return this.#run(calls.persist(key));
+  }
+
+  /** The keys that match a pattern with `*`, `?` and `[…]`. */
+  async keys(pattern = "*"): Promise<string[]> {
+    return this.#run(calls.keys(pattern));
+  }
+
+  /** How many keys there are. */
+  async dbSize(): Promise<number> {
+    return this.#run(calls.dbSize());
+  }
+
+  /** Deletes every key. */
+  async flushAll(): Promise<void> {
+    return this.#run(calls.flushAll());
+  }
+
+  /** Any command; its reply as JavaScript values. */
+  async command(name: string, ...args: readonly Argument[]): Promise<Reply> {
+    const [reply] = await this.pipeline([[name, ...args]]);
+    if (reply instanceof Error) throw reply;
+    return reply ?? null;
+  }
+
+  /** Several commands in one go; their replies in order. A command's error is in its place. */
+  async pipeline(commands: readonly Command[]): Promise<readonly Reply[]> {
+    this.#ready();
+    if (this.#engine !== undefined) return this.#engine.pipeline(commands);
+    if (this.#transport !== undefined) return this.#transport.send(commands);
+    throw closed();
+  }
+
+  /** Lets go of the engine or the connection. Every later call rejects with `"CLOSED"`; closing again does nothing. */
+  async close(): Promise<void> {
+    const transport = this.#transport;
+    this.#engine?.close();
+    this.#open = undefined;
+    this.#engine = undefined;
+    this.#transport = undefined;
+    await transport?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Opens the backend when this is the first call. */
+  #ready(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    const backend = open();
+    this.#open = undefined;
+    if ("engine" in backend) this.#engine = backend.engine;
+    else this.#transport = backend.transport;
+  }
+
+  async #run<T>(call: calls.Call<T>): Promise<T> {
+    return call.read(await this.command(...call.command));
+  }
+}
+
+function closed(): HotKVError {
+  return new HotKVError("CLOSED", "this client is closed");
+}

@@ -1,0 +1,6 @@
+import { readFileSync } from "node:fs";
+import { setSource } from "./module.ts";
+
+setSource(() => readFileSync(new URL("../wasm/tidegate_bg.wasm", import.meta.url)));
+
+export * from "./index.ts";

@@ -1,0 +1,53 @@
+import { invalidArgument, isWellFormed, loneSurrogate, utf8Length } from "../arguments.ts";
+import type { Argument, Command } from "../reply.ts";
+
+const encoder = new TextEncoder();
+
+/** Commands as RESP bytes: each an array of bulk strings, one after the other. */
+export function encodeCommands(commands: readonly Command[]): Uint8Array {
+  const parts: (string | Uint8Array)[] = [];
+  let text = "";
+  for (const command of commands) {
+    text += `*${command.length}\r\n`;
+    command.forEach((argument: Argument, index) => {
+      const value = argumentText(index, argument);
+      if (typeof value === "string") {
+        text += `$${utf8Length(value)}\r\n${value}\r\n`;
+      } else {
+        parts.push(`${text}$${value.length}\r\n`, value);
+        text = "\r\n";
+      }
+    });
+  }
+  if (parts.length === 0) return encoder.encode(text);
+  parts.push(text);
+  return concatenated(parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part)));
+}
+
+/** An argument as it is sent. Throws for anything that has no one spelling. */
+function argumentText(index: number, argument: unknown): string | Uint8Array {
+  if (typeof argument === "string") {
+    if (!isWellFormed(argument)) throw loneSurrogate(`argument ${index}`, argument);
+    return argument;
+  }
+  if (typeof argument === "number" && Number.isFinite(argument)) return decimal(argument);
+  if (typeof argument === "bigint") return argument.toString();
+  if (argument instanceof Uint8Array) return argument;
+  throw invalidArgument(`argument ${index}`, argument, "text, a finite number, a bigint or bytes");
+}
+
+/** A number without an exponent, as far as JavaScript shows it exactly; commands know no exponents. */
+export function decimal(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value);
+  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
+function concatenated(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((total, chunk) => total + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
