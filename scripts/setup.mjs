@@ -1,0 +1,95 @@
+// Everything that must be there before something runs, made when it is missing or its sources changed. Each step leaves a
+// stamp, the hash of what it was made from, so that a second run does nothing.
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { output, root, run } from "./run.mjs";
+import { dim, fail, say, seconds } from "./terminal.mjs";
+
+const WASM_TARGET = "wasm32-unknown-unknown";
+/** Standard output is for what was asked for. */
+const toStderr = { stdout: 2 };
+
+/** Installs what npm installs. */
+export async function ensureInstalled() {
+  const packages = ["package.json", ...workspaces().map((workspace) => `${workspace}/package.json`)];
+  await step({
+    made: "node_modules",
+    from: ["package-lock.json", ".npmrc", ...packages],
+    what: "installing development dependencies (npm ci)",
+    make: () => run("npm", ["ci"], toStderr),
+  });
+}
+
+/** Builds the WebAssembly module, in `pkg/wasm`. */
+export async function ensureWasm() {
+  await ensureInstalled();
+  await step({
+    made: "pkg/wasm",
+    from: ["src", "Cargo.toml", "Cargo.lock", ".cargo", "xtask", "package-lock.json"],
+    what: "compiling the engine to WebAssembly (cargo xtask wasm); a minute or two the first time",
+    make: async () => {
+      await ensureRust();
+      return run("cargo", ["run", "--package", "xtask", "--", "wasm"], toStderr);
+    },
+  });
+}
+
+/** Builds the npm package, in `pkg/dist`. */
+export async function ensurePackage() {
+  await ensureWasm();
+  await step({
+    made: "pkg/dist",
+    from: ["pkg/src", "pkg/package.json", "pkg/tsconfig.json", "tsconfig.base.json", "pkg/wasm/.made-from"],
+    what: "compiling the npm package (tsc)",
+    make: () => run("tsc", ["--project", "pkg"], toStderr),
+  });
+}
+
+async function ensureRust() {
+  const sysroot = output("rustc", ["--print", "sysroot"]);
+  if (sysroot === undefined) fail("Rust is missing: install it with rustup, then run this again");
+  if (existsSync(join(sysroot, "lib/rustlib", WASM_TARGET))) return;
+  say(`adding the ${WASM_TARGET} target (rustup)`);
+  if ((await run("rustup", ["target", "add", WASM_TARGET], toStderr)) !== 0) {
+    fail(`rustup could not add the ${WASM_TARGET} target, which compiles the engine to WebAssembly`);
+  }
+}
+
+/** Makes the folder `made` unless it was made from the files `from` as they are. */
+async function step({ made, from, what, make }) {
+  const stamp = join(root, made, ".made-from");
+  const hash = hashOf(from);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
+  say(what);
+  const started = performance.now();
+  if ((await make()) !== 0) fail(`that failed: ${what}`);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, hash);
+  console.error(dim(`  done in ${seconds(performance.now() - started)}`));
+}
+
+function hashOf(paths) {
+  const hash = createHash("sha256");
+  for (const file of paths.flatMap(filesIn))
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+/** The files at `path`, sorted; none when there is nothing. */
+function filesIn(path) {
+  const found = statSync(join(root, path), { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (found.isFile()) return [path];
+  return readdirSync(join(root, path))
+    .sort()
+    .flatMap((name) => filesIn(`${path}/${name}`));
+}
+
+function workspaces() {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8")).workspaces;
+}

@@ -1,0 +1,64 @@
+// npm test: sets everything up, runs every part, and sums up. `npm test -- style types` runs only those parts.
+
+import { run, typescriptNode } from "./run.mjs";
+import { ensureInstalled, ensurePackage } from "./setup.mjs";
+import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
+
+const WASM = ["--target", "wasm32-unknown-unknown", "--features", "bindings", "--lib"];
+
+/** Each part: what it proves, what must be there first, and the commands that prove it. */
+const parts = {
+  style: {
+    what: "biome: formatting and lints of the JavaScript and TypeScript",
+    needs: ensureInstalled,
+    commands: () => [["biome", "check", "."]],
+  },
+  types: {
+    what: "tsc: the package and its tests",
+    needs: ensurePackage,
+    commands: () => [["tsc", "--noEmit", "--project", "tests"]],
+  },
+  format: {
+    what: "rustfmt",
+    commands: () => [["cargo", "fmt", "--all", "--check"]],
+  },
+  lint: {
+    what: "clippy, warnings denied: native, and the wasm surface",
+    commands: () => [
+      ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"],
+      ["cargo", "clippy", "--quiet", ...WASM, "--", "-D", "warnings"],
+    ],
+  },
+  rust: {
+    what: "cargo test: the core, its vectors and its documentation",
+    commands: () => [["cargo", "test", "--workspace"]],
+  },
+  node: {
+    what: "node --test: the package on Node",
+    needs: ensurePackage,
+    commands: () => [[typescriptNode(), "--test", "tests/node/**/*.test.ts"]],
+  },
+};
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) fail(`no test part ${unknown.join(", ")}; there are: ${Object.keys(parts).join(", ")}`);
+
+const results = [];
+for (const name of chosen.length > 0 ? chosen : Object.keys(parts)) {
+  const { what, needs, commands } = parts[name];
+  await needs?.();
+  console.log(`\n${bold(name)} ${dim(what)}`);
+  const started = performance.now();
+  let passed = true;
+  for (const [program, ...args] of commands()) passed = (await run(program, args)) === 0 && passed;
+  results.push({ name, passed, took: performance.now() - started });
+}
+
+console.log(`\n${bold("Summary")}`);
+for (const { name, passed, took } of results) {
+  console.log(`${passed ? green("✓") : red("✗")} ${name.padEnd(8)} ${dim(seconds(took))}`);
+}
+const failed = results.filter(({ passed }) => !passed).length;
+console.log(`${results.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
