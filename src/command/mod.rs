@@ -1,12 +1,21 @@
-//! Commands.
+//! Commands: bytes of the protocol into calls of the engine, and its answers back into bytes.
+//!
+//! - [`resp`]: requests out of bytes, replies into bytes;
+//! - [`Command`]: arguments that are right in themselves, before anything is looked up;
+//! - [`execute`]: a command run on a [`Backend`];
+//! - [`Session`]: one client: what it sent so far, how it wants its replies, what it may do.
 
-/// What the host should do after a [`Session`] took bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// Go on.
-    Continue,
-}
+mod connection;
+mod describe;
+mod execute;
+mod glob;
+mod keys;
+mod parse;
+mod policies;
+pub mod resp;
+mod session;
 
-/// One client's side of the protocol.
-#[derive(Debug, Default)]
-pub struct Session;
+pub use connection::ConnectionCommand;
+pub use execute::{Backend, execute};
+pub use parse::{Arguments, Command, PolicyCommand, SetOptions, Unit};
+pub use session::{Flow, Session};

@@ -1,0 +1,7 @@
+//! The protocol: requests out of bytes, replies into bytes.
+
+mod reply;
+mod request;
+
+pub use reply::{Protocol, Reply, Writer};
+pub use request::{ProtocolError, Request};

@@ -1,0 +1,344 @@
+//! One client's side of the protocol: bytes in, replies out, and what the connection remembers between them.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::connection::{ConnectionCommand, is_database_zero};
+use super::execute::{Backend, execute};
+use super::parse::Command;
+use super::resp::{Protocol, Reply, Request, Writer};
+use crate::Error;
+
+/// What the host should do after a [`Session`] took bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on reading.
+    #[default]
+    Continue,
+    /// Send the replies, then close: the client said `QUIT`, or something that is no request.
+    Close,
+    /// Send the replies after so many milliseconds and read nothing until then: a password was wrong.
+    Delay(u64),
+}
+
+/// The most memory that commands waiting for `EXEC` may take.
+const MAX_QUEUED_BYTES: usize = 1 << 24;
+/// A wrong password costs 100 ms, and twice that for each further one, up to about 13 s.
+const FIRST_DELAY_MS: u64 = 100;
+const MOST_DOUBLINGS: u32 = 7;
+
+/// One client.
+///
+/// ```
+/// use tidegate::{Engine, Flow, Options, Session};
+///
+/// let mut engine = Engine::new(&Options::default());
+/// let mut session = Session::new(1);
+/// let mut replies = Vec::new();
+/// let flow = session.feed(&mut engine, 1_764_547_200_000, b"GCRA.LIMIT api:user:42 60000 10\r\n", &mut replies);
+/// assert_eq!(flow, Flow::Continue);
+/// assert_eq!(replies, b"*5\r\n:0\r\n:10\r\n:9\r\n:-1\r\n:6000\r\n");
+/// ```
+#[derive(Debug, Default)]
+pub struct Session {
+    id: u64,
+    protocol: Protocol,
+    name: Box<[u8]>,
+    /// Bytes of a request that is not complete yet.
+    pending: Vec<u8>,
+    request: Request,
+    password: Option<Box<[u8]>>,
+    authenticated: bool,
+    failures: u32,
+    queue: Option<Queue>,
+    flow: Flow,
+}
+
+/// Commands between `MULTI` and `EXEC`.
+#[derive(Debug, Default)]
+struct Queue {
+    commands: Vec<Vec<Box<[u8]>>>,
+    bytes: usize,
+    refused: bool,
+}
+
+impl Session {
+    /// A client that may use every command. `id` is what `CLIENT ID` replies.
+    pub fn new(id: u64) -> Self {
+        Self { id, authenticated: true, ..Self::default() }
+    }
+
+    /// A client that must first send `password` with `AUTH` or `HELLO … AUTH`.
+    pub fn with_password(id: u64, password: &[u8]) -> Self {
+        Self { id, password: Some(password.into()), ..Self::default() }
+    }
+
+    /// Takes bytes, whole commands or cut anywhere, runs what they complete at time `now` and appends the replies.
+    pub fn feed<B: Backend>(&mut self, backend: &mut B, now: u64, input: &[u8], output: &mut Vec<u8>) -> Flow {
+        self.flow = Flow::Continue;
+        // The time counts as served even when nothing but a wrong command came at it.
+        backend.engine().keyspace().advance(now);
+        let mut request = core::mem::take(&mut self.request);
+        if self.pending.is_empty() {
+            let used = self.run(backend, now, &mut request, input, output);
+            self.pending.extend_from_slice(input.get(used..).unwrap_or_default());
+        } else {
+            let mut pending = core::mem::take(&mut self.pending);
+            pending.extend_from_slice(input);
+            let used = self.run(backend, now, &mut request, &pending, output);
+            pending.drain(..used.min(pending.len()));
+            if pending.is_empty() && pending.capacity() > 1 << 16 {
+                pending = Vec::new();
+            }
+            self.pending = pending;
+        }
+        self.request = request;
+        self.flow
+    }
+
+    /// Runs every complete request at the start of `bytes`; how many bytes they were.
+    fn run<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        now: u64,
+        request: &mut Request,
+        bytes: &[u8],
+        output: &mut Vec<u8>,
+    ) -> usize {
+        let mut used = 0_usize;
+        let mut arguments: Vec<&[u8]> = Vec::new();
+        while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
+            match request.read(rest) {
+                Ok(None) => break,
+                Ok(Some(length)) => {
+                    arguments.clear();
+                    arguments.extend(request.arguments().iter().filter_map(|range| rest.get(range.clone())));
+                    if !arguments.is_empty() {
+                        self.command(backend, now, &arguments, output);
+                    }
+                    used = used.saturating_add(length);
+                    request.clear();
+                }
+                Err(error) => {
+                    Writer::new(output, self.protocol).reply(&Reply::Error(format!("ERR Protocol error: {}", error.0)));
+                    self.flow = Flow::Close;
+                }
+            }
+            if self.flow == Flow::Close {
+                // Whatever follows is not looked at.
+                request.clear();
+                return bytes.len();
+            }
+        }
+        used
+    }
+
+    fn command<B: Backend>(&mut self, backend: &mut B, now: u64, arguments: &[&[u8]], output: &mut Vec<u8>) {
+        match Command::parse(arguments) {
+            Ok(Command::Connection(command)) => self.connection(backend, now, &command, output),
+            _ if !self.authenticated => self.error(output, "NOAUTH Authentication required."),
+            Err(error) => {
+                if let Some(queue) = &mut self.queue {
+                    queue.refused = true;
+                }
+                Writer::new(output, self.protocol).error(&error);
+            }
+            Ok(command) => match &mut self.queue {
+                None => execute(backend, now, &command, &mut Writer::new(output, self.protocol)),
+                Some(queue) => {
+                    queue.bytes = arguments.iter().fold(queue.bytes, |bytes, word| bytes.saturating_add(word.len()));
+                    if queue.bytes > MAX_QUEUED_BYTES {
+                        queue.refused = true;
+                        queue.commands.clear();
+                        self.error(output, "ERR the transaction is over 16 MiB");
+                        return;
+                    }
+                    queue.commands.push(arguments.iter().map(|word| (*word).into()).collect());
+                    Writer::new(output, self.protocol).reply(&Reply::Status("QUEUED"));
+                }
+            },
+        }
+    }
+
+    fn connection<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        now: u64,
+        command: &ConnectionCommand<'_>,
+        output: &mut Vec<u8>,
+    ) {
+        let open = matches!(
+            command,
+            ConnectionCommand::Hello { .. } | ConnectionCommand::Auth { .. } | ConnectionCommand::Quit
+        );
+        if !self.authenticated && !open {
+            self.error(output, "NOAUTH Authentication required.");
+            return;
+        }
+        let ends_queue = matches!(
+            command,
+            ConnectionCommand::Multi
+                | ConnectionCommand::Exec
+                | ConnectionCommand::Discard
+                | ConnectionCommand::Quit
+                | ConnectionCommand::Reset
+        );
+        if let (Some(queue), false) = (&mut self.queue, ends_queue) {
+            queue.refused = true;
+            self.error(output, "ERR Command not allowed inside a transaction");
+            return;
+        }
+        let reply = match command {
+            ConnectionCommand::Ping { message: None } => Reply::Status("PONG"),
+            ConnectionCommand::Ping { message: Some(message) } | ConnectionCommand::Echo { message } => {
+                Reply::Bulk((*message).into())
+            }
+            ConnectionCommand::Hello { version, password, name } => self.hello(*version, *password, *name),
+            ConnectionCommand::Auth { password } => self.authenticate(password),
+            ConnectionCommand::Select { database } if is_database_zero(database) => Reply::Status("OK"),
+            ConnectionCommand::Select { .. } => Reply::Error("ERR DB index is out of range".to_string()),
+            ConnectionCommand::SetName { name } => self.set_name(name),
+            ConnectionCommand::GetName if self.name.is_empty() => Reply::Null,
+            ConnectionCommand::GetName => Reply::Bulk(self.name.clone()),
+            ConnectionCommand::Id => Reply::Integer(i64::try_from(self.id).unwrap_or(i64::MAX)),
+            ConnectionCommand::SetInfo => Reply::Status("OK"),
+            ConnectionCommand::Describe { subcommand } => super::describe::describe(*subcommand),
+            ConnectionCommand::Info => super::describe::info(backend, now),
+            ConnectionCommand::Time => {
+                let (seconds, ms) = (now / 1000, now % 1000);
+                Reply::Array(vec![Reply::text(&seconds.to_string()), Reply::text(&ms.saturating_mul(1000).to_string())])
+            }
+            ConnectionCommand::Quit => {
+                self.flow = Flow::Close;
+                Reply::Status("OK")
+            }
+            ConnectionCommand::Reset => {
+                self.queue = None;
+                self.protocol = Protocol::Resp2;
+                self.name = Box::default();
+                self.authenticated = self.password.is_none();
+                Reply::Status("RESET")
+            }
+            ConnectionCommand::Multi if self.queue.is_some() => {
+                Reply::Error("ERR MULTI calls can not be nested".to_string())
+            }
+            ConnectionCommand::Multi => {
+                self.queue = Some(Queue::default());
+                Reply::Status("OK")
+            }
+            ConnectionCommand::Discard => match self.queue.take() {
+                Some(_) => Reply::Status("OK"),
+                None => Reply::Error("ERR DISCARD without MULTI".to_string()),
+            },
+            ConnectionCommand::Exec => {
+                self.exec(backend, now, output);
+                return;
+            }
+        };
+        Writer::new(output, self.protocol).reply(&reply);
+    }
+
+    fn exec<B: Backend>(&mut self, backend: &mut B, now: u64, output: &mut Vec<u8>) {
+        match self.queue.take() {
+            None => self.error(output, "ERR EXEC without MULTI"),
+            Some(Queue { refused: true, .. }) => {
+                self.error(output, "EXECABORT Transaction discarded because of previous errors.");
+            }
+            Some(queue) => {
+                let mut writer = Writer::new(output, self.protocol);
+                writer.array(queue.commands.len());
+                for words in &queue.commands {
+                    let arguments: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
+                    match Command::parse(&arguments) {
+                        Ok(command) => execute(backend, now, &command, &mut writer),
+                        Err(error) => writer.error(&error),
+                    }
+                }
+            }
+        }
+    }
+
+    fn hello(&mut self, version: Option<&[u8]>, password: Option<&[u8]>, name: Option<&[u8]>) -> Reply {
+        let protocol = match version {
+            None => self.protocol,
+            Some(b"2") => Protocol::Resp2,
+            Some(b"3") => Protocol::Resp3,
+            Some(_) => return Reply::Error("NOPROTO unsupported protocol version".to_string()),
+        };
+        if let Some(password) = password {
+            let reply = self.authenticate(password);
+            if matches!(reply, Reply::Error(_)) {
+                return reply;
+            }
+        }
+        if !self.authenticated {
+            let text = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used";
+            return Reply::Error(text.to_string());
+        }
+        if let Some(name) = name
+            && let refusal @ Reply::Error(_) = self.set_name(name)
+        {
+            return refusal;
+        }
+        self.protocol = protocol;
+        let number = if protocol == Protocol::Resp3 { 3 } else { 2 };
+        let entry = |name: &str, value: Reply| (Reply::text(name), value);
+        Reply::Map(vec![
+            entry("server", Reply::text("tidegate")),
+            entry("version", Reply::text(env!("CARGO_PKG_VERSION"))),
+            entry("proto", Reply::Integer(number)),
+            entry("id", Reply::Integer(i64::try_from(self.id).unwrap_or(i64::MAX))),
+            entry("mode", Reply::text("standalone")),
+            entry("role", Reply::text("master")),
+            entry("modules", Reply::Array(Vec::new())),
+        ])
+    }
+
+    fn authenticate(&mut self, given: &[u8]) -> Reply {
+        let Some(password) = &self.password else {
+            let text = "ERR Client sent AUTH, but no password is set";
+            return Reply::Error(text.to_string());
+        };
+        if equal_in_constant_time(password, given) {
+            self.authenticated = true;
+            self.failures = 0;
+            return Reply::Status("OK");
+        }
+        self.flow = Flow::Delay(FIRST_DELAY_MS.wrapping_shl(self.failures.min(MOST_DOUBLINGS)));
+        self.failures = self.failures.saturating_add(1);
+        Reply::Error("WRONGPASS invalid username-password pair or user is disabled.".to_string())
+    }
+
+    fn set_name(&mut self, name: &[u8]) -> Reply {
+        if name.len() > 256 || !name.iter().all(|byte| (b'!'..=b'~').contains(byte)) {
+            let text = "ERR Client names cannot contain spaces, newlines or special characters.";
+            return Reply::Error(text.to_string());
+        }
+        self.name = name.into();
+        Reply::Status("OK")
+    }
+
+    fn error(&self, output: &mut Vec<u8>, text: &str) {
+        Writer::new(output, self.protocol).reply(&Reply::Error(String::from(text)));
+    }
+}
+
+impl Writer<'_> {
+    /// An error as commands reply it.
+    pub fn error(&mut self, error: &Error) {
+        self.reply(&Reply::Error(format!("{} {error}", error.code())));
+    }
+}
+
+/// Whether two texts are equal, in a time that depends on the length of what was given alone.
+fn equal_in_constant_time(secret: &[u8], given: &[u8]) -> bool {
+    let mut difference = u8::from(secret.len() != given.len());
+    for (at, byte) in given.iter().enumerate() {
+        // Past the secret's end the byte is compared with itself turned over, which always differs.
+        difference |= byte ^ secret.get(at).copied().unwrap_or(!byte);
+    }
+    core::hint::black_box(difference) == 0
+}
