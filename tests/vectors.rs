@@ -80,3 +80,56 @@ fn the_reference_documents_commands_reply_as_documented() {
 fn random_commands_reply_as_the_exact_model_does() {
     assert_eq!(run_commands(include_str!("vectors/shared-commands.json")), (60, 2447));
 }
+
+/// One command's reply.
+fn run(engine: &mut Engine, now: u64, command: &[&str]) -> Value {
+    let mut bytes = Vec::new();
+    Session::new(1).feed(engine, now, &request(command), &mut bytes);
+    reply(&bytes).0
+}
+
+/// Runs every case of a policies file: how many cases, and how many steps.
+fn run_policies(file: &str) -> (usize, usize) {
+    let cases: Vec<Value> = serde_json::from_str(file).expect("a file of cases");
+    let mut steps = 0;
+    for case in &cases {
+        let name = &case["name"];
+        let mut engine = Engine::new(&Options::default());
+        let defined = run(&mut engine, 0, &["VALVE.DEFINE", "ns", &case["rate"].to_string()]);
+        if let Some(code) = case["error"].as_str() {
+            assert!(defined["error"].as_str().is_some_and(|text| text.starts_with(code)), "{name}: {defined}");
+            continue;
+        }
+        let fingerprint = defined.as_str().unwrap_or_else(|| panic!("{name}: {defined}"));
+        for (index, step) in case["steps"].as_array().expect("steps").iter().enumerate() {
+            let cost = step["cost"].to_string();
+            let mut command = vec!["VALVE.ADMIT", "ns", fingerprint, &cost];
+            for (dimension, identity) in step["scope"].as_object().expect("a scope") {
+                command.extend(["SCOPE", dimension, identity.as_str().expect("text")]);
+            }
+            let given = run(&mut engine, step["at"].as_u64().expect("a time"), &command);
+            let expected = &step["reply"];
+            if let Some(code) = expected["error"].as_str() {
+                let error = given["error"].as_str();
+                assert!(error.is_some_and(|text| text.starts_with(code)), "{name} step {index}: {given}");
+            } else {
+                let blocked = expected.get("blockedBy").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+                let allowed = i64::from(expected["allowed"].as_bool().expect("a verdict"));
+                let expected = serde_json::json!([allowed, expected["retryAfterMs"], blocked]);
+                assert_eq!(given, expected, "{name} step {index}");
+            }
+            steps += 1;
+        }
+    }
+    (cases.len(), steps)
+}
+
+#[test]
+fn the_reference_documents_policies_decide_as_documented() {
+    assert_eq!(run_policies(include_str!("vectors/reference-policies.json")), (18, 58));
+}
+
+#[test]
+fn random_policies_decide_as_the_exact_model_does() {
+    assert_eq!(run_policies(include_str!("vectors/shared-policies.json")), (60, 2417));
+}

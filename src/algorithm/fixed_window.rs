@@ -33,6 +33,12 @@ impl FixedWindow {
         Schedule::spaced(self.interval, self.limit, Positive::new(self.limit)?)
     }
 
+    /// The end of the window that `now` is in.
+    pub fn window_end(&self, now: u64) -> u64 {
+        let into_window = now.checked_rem(self.interval).unwrap_or(0);
+        now.saturating_add(self.interval.saturating_sub(into_window))
+    }
+
     /// Units already used at `now`: a count of a later window is read as one of the current window.
     pub fn used(&self, count: Option<Count>, now: u64) -> u64 {
         count.filter(|count| count.ends > now).map_or(0, |count| count.units.min(self.limit))
@@ -43,11 +49,11 @@ impl FixedWindow {
     #[inline]
     pub fn decide(&self, count: Option<Count>, now: u64, cost: Positive) -> (Verdict, Option<Count>) {
         let used = self.used(count, now);
-        let into_window = now.checked_rem(self.interval).unwrap_or(0);
-        let left = self.interval.saturating_sub(into_window);
+        let ends = self.window_end(now);
+        let left = ends.saturating_sub(now);
         let free = self.limit.saturating_sub(used);
         if let Some(remaining) = free.checked_sub(cost.get()) {
-            let count = Count { units: used.saturating_add(cost.get()), ends: now.saturating_add(left) };
+            let count = Count { units: used.saturating_add(cost.get()), ends };
             return (Verdict { allowed: true, remaining, retry: Retry::Now, reset_after: left }, Some(count));
         }
         let retry = if cost.get() > self.limit { Retry::Never } else { Retry::After(left) };

@@ -178,11 +178,15 @@ impl SlidingWindow {
         Verdict { allowed: false, remaining: free, retry, reset_after }
     }
 
+    /// Stores the log as it is read at `now`: without what no longer counts, later entries logged now.
+    pub fn settle(&self, log: &mut Log, now: u64) {
+        log.expire(self.window, now);
+        log.pull_back(self.logged_at(now));
+    }
+
     /// Logs an allowed request.
     pub fn admit(&self, log: &mut Log, now: u64, cost: Positive) {
-        let at = self.logged_at(now);
-        log.expire(self.window, now);
-        log.pull_back(at);
-        log.push(at, cost.get());
+        self.settle(log, now);
+        log.push(self.logged_at(now), cost.get());
     }
 }

@@ -18,4 +18,5 @@ mod session;
 pub use connection::ConnectionCommand;
 pub use execute::{Backend, execute};
 pub use parse::{Arguments, Command, PolicyCommand, SetOptions, Unit};
+pub use policies::AdmitOptions;
 pub use session::{Flow, Session};

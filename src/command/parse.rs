@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::connection;
+use super::policies::AdmitOptions;
 use crate::algorithm::Schedule;
 use crate::error::checked_name;
 use crate::limiter::{Algorithm, Rate, Settings};
@@ -101,7 +102,7 @@ pub enum Command<'a> {
 #[allow(missing_docs, reason = "the fields are the commands' own arguments")]
 pub enum PolicyCommand<'a> {
     Define { namespace: &'a [u8], policy: &'a [u8] },
-    Admit { namespace: &'a [u8], fingerprint: &'a [u8], cost: Positive, options: Arguments<'a> },
+    Admit { namespace: &'a [u8], fingerprint: &'a [u8], cost: Positive, options: AdmitOptions<'a> },
     Show { namespace: &'a [u8] },
     Forget { namespace: &'a [u8] },
     Renew { namespace: &'a [u8], leases: Arguments<'a> },
@@ -248,7 +249,7 @@ fn parse_named<'a>(upper: &[u8], name: &'a [u8], rest: Arguments<'a>) -> Result<
                 namespace: checked_name("namespace", namespace)?,
                 fingerprint,
                 cost: integer(cost)?,
-                options,
+                options: AdmitOptions::parse(options)?,
             }),
             _ => return Err(arity()),
         },

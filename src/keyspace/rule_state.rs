@@ -91,6 +91,31 @@ impl Keyspace {
             },
         }
     }
+
+    /// Stores the state in `key` as it is read now, where it lies further in the future than a full recovery.
+    ///
+    /// # Errors
+    /// None in practice: the record is there already.
+    pub fn settle(&mut self, key: Key<'_>, rule: &Rule) -> Result<(), Error> {
+        let place = self.locate(key);
+        let now = self.now();
+        match (rule, self.state(place, key)) {
+            (Rule::Schedule(rule), Some(State::Tat { tat, .. })) => {
+                let clamped = rule.clamped(tat, now);
+                if clamped.ceil() < tat.ceil() { self.put_tat(place, key, clamped) } else { Ok(()) }
+            }
+            (Rule::Fixed(rule), Some(State::Count(count))) => {
+                let ends = rule.window_end(now);
+                if count.ends > ends { self.put(place, key, Value::Count(Count { ends, ..count })) } else { Ok(()) }
+            }
+            (Rule::Sliding(rule), Some(State::Log { log, .. })) if log.newest() > Some(rule.logged_at(now)) => {
+                let mut log = log.clone();
+                rule.settle(&mut log, now);
+                self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Units that a window's state holds at `now`.

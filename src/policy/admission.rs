@@ -1,0 +1,341 @@
+//! The one step: every rule admits and is spent, or nothing is.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::lease::Concurrency;
+use super::namespace::Namespace;
+use super::read::Policy;
+use crate::algorithm::{Retry, Rule, Verdict};
+use crate::error::checked_name;
+use crate::keyspace::{Change, Decision, Key, Space};
+use crate::{Engine, Error, Positive};
+
+/// A job that asks to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// Units it spends against every rule.
+    pub cost: Positive,
+    /// Its identity in each dimension that a rule is scoped by: pairs of dimension and identity.
+    pub scope: &'a [(&'a [u8], &'a [u8])],
+    /// The id of the lease it takes, where the policy limits how many jobs run at once.
+    pub lease: Option<&'a [u8]>,
+    /// Whether it will come back at the promised instant. A state found further in the future than a full recovery, after
+    /// the clock stepped back, is then stored as it is read, so that the promise holds.
+    pub wait: bool,
+}
+
+/// The answer to a [`Job`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Every rule admitted it, and its cost is spent.
+    Admitted,
+    /// Nothing is spent.
+    Refused {
+        /// Milliseconds until no rule refuses it, if nobody else spends.
+        retry_after: u64,
+        /// The rules that refuse, by their index in the policy.
+        rules: Vec<usize>,
+        /// Whether every lease is held.
+        lease: bool,
+    },
+}
+
+/// A namespace as `VALVE.SHOW` shows it.
+#[derive(Clone, Debug)]
+pub struct Shown<'a> {
+    /// The policy in force.
+    pub policy: &'a Policy,
+    /// Live states, at most [`Shown::MOST_STATES`] of them.
+    pub states: Vec<RuleState>,
+    /// How many more there are.
+    pub more: usize,
+    /// Leases that are held.
+    pub leases: usize,
+}
+
+impl Shown<'_> {
+    /// The most states that are shown.
+    pub const MOST_STATES: usize = 1000;
+}
+
+/// The live state of one rule for one identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleState {
+    /// The rule's index in the policy.
+    pub rule: usize,
+    /// Whose state it is; empty for a rule without a scope.
+    pub identity: Box<[u8]>,
+    /// Units in use, rounded up.
+    pub used: u64,
+    /// Units still free.
+    pub remaining: u64,
+    /// Milliseconds until nothing is in use.
+    pub reset_after: u64,
+}
+
+/// A rule, where the job's state of it is, and what was decided.
+type Step<'a> = (Key<'a>, Rule, Decision);
+
+impl Engine {
+    /// `VALVE.DEFINE`: puts a policy in force, or finds it in force already. Returns its fingerprint.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOptions`] when it is no policy, or another one is in force.
+    pub fn policy_define(&mut self, now: u64, namespace: &[u8], json: &[u8]) -> Result<super::Fingerprint, Error> {
+        checked_name("namespace", namespace)?;
+        self.keyspace.advance(now);
+        let policy = Policy::read(json)?;
+        let fingerprint = policy.fingerprint;
+        if let Some(Ok(in_force)) = self.policies.get(namespace).map(Namespace::policy) {
+            check_fingerprint(in_force, fingerprint.as_bytes())?;
+            return Ok(fingerprint);
+        }
+        self.policies.entry(namespace).define(policy, &mut self.keyspace);
+        self.keyspace.note(|| Change::Policy(namespace.into()));
+        Ok(fingerprint)
+    }
+
+    /// `VALVE.ADMIT`: admits the job by every rule and, where jobs at once are limited, a lease; or spends nothing.
+    ///
+    /// # Errors
+    /// [`Error::NoPolicy`]; [`Error::InvalidOptions`] when another policy is in force, or an identity or the lease is
+    /// missing; [`Error::CostExceedsLimit`]; [`Error::OutOfMemory`].
+    pub fn policy_admit(
+        &mut self,
+        now: u64,
+        namespace: &[u8],
+        fingerprint: &[u8],
+        job: &Job<'_>,
+    ) -> Result<Admission, Error> {
+        self.keyspace.advance(now);
+        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
+        let policy = found.policy.as_ref().ok_or(Error::NoPolicy)?;
+        check_fingerprint(policy, fingerprint)?;
+        for (index, rule) in policy.rules.iter().enumerate() {
+            if job.cost > rule.most() {
+                let (cost, most) = (job.cost.get(), rule.most().get());
+                return Err(Error::CostExceedsLimit { cost, most, rule: index });
+            }
+        }
+        let lease = match (policy.concurrency, job.lease) {
+            (None, _) => None,
+            (Some(_), None) => {
+                return Err(Error::InvalidOptions(
+                    "lease must be given, since the policy limits concurrency".to_string(),
+                ));
+            }
+            (Some(concurrency), Some(id)) => Some((concurrency, checked_name("lease", id)?)),
+        };
+        let mut steps = Steps::default();
+        let mut new = 0_usize;
+        for (index, (rule, space)) in policy.deciders.iter().zip(&found.spaces).enumerate() {
+            let key = Key { space: *space, name: identity(policy, index, job)? };
+            let decision = self.keyspace.decide(key, rule, job.cost);
+            new = new.saturating_add(usize::from(decision.new));
+            steps.push((key, *rule, decision));
+        }
+        let mut retry_after = 0_u64;
+        let mut refusing = Vec::new();
+        for (index, (_, _, decision)) in steps.iter().enumerate() {
+            if let Retry::After(wait) = decision.verdict.retry {
+                retry_after = retry_after.max(wait);
+                refusing.push(index);
+            }
+        }
+        let mut lease_wait = None;
+        if let Some((Concurrency { limit, lease }, id)) = lease {
+            found.leases.expire(now, lease);
+            if found.leases.expires(id).is_some() {
+                return Err(Error::InvalidOptions(format!(
+                    "lease {} is held already; every job takes one with an id of its own",
+                    String::from_utf8_lossy(id)
+                )));
+            }
+            if found.leases.len() as u64 >= limit.get() {
+                lease_wait = found.leases.next_expiry().map(|expires| expires.saturating_sub(now));
+            }
+        }
+        if !refusing.is_empty() || lease_wait.is_some() {
+            if job.wait {
+                for (key, rule, _) in steps.iter() {
+                    self.keyspace.settle(*key, rule)?;
+                }
+            }
+            let retry_after = retry_after.max(lease_wait.unwrap_or(0));
+            return Ok(Admission::Refused { retry_after, rules: refusing, lease: lease_wait.is_some() });
+        }
+        if new > 0 {
+            self.keyspace.ensure_room(new)?;
+        }
+        for (key, _, decision) in steps.iter() {
+            self.keyspace.commit(*key, decision)?;
+        }
+        if let Some((Concurrency { lease, .. }, id)) = lease {
+            found.leases.hold(id, now.saturating_add(lease.get()));
+            self.keyspace.note(|| Change::Lease(namespace.into(), id.into()));
+        }
+        Ok(Admission::Admitted)
+    }
+
+    /// The records that admitting `job` would read, for a store to bring up first.
+    pub fn policy_keys<'a>(&'a self, namespace: &[u8], job: &'a Job<'_>) -> Vec<(Space, &'a [u8])> {
+        let Some((found, policy)) =
+            self.policies.get(namespace).and_then(|found| Some((found, found.policy.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let identities = (0..policy.rules.len()).map(|index| identity(policy, index, job));
+        found.spaces.iter().copied().zip(identities).filter_map(|(space, name)| Some((space, name.ok()?))).collect()
+    }
+
+    /// `VALVE.SHOW`: the policy in force and the live states of its rules.
+    ///
+    /// # Errors
+    /// [`Error::NoPolicy`].
+    pub fn policy_show(&mut self, now: u64, namespace: &[u8]) -> Result<Shown<'_>, Error> {
+        self.keyspace.advance(now);
+        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
+        if let Some(Concurrency { lease, .. }) = found.policy()?.concurrency {
+            found.leases.expire(now, lease);
+        }
+        let policy = found.policy()?;
+        let mut states = Vec::new();
+        let mut more = 0_usize;
+        self.keyspace.for_each(|key, _| {
+            let Some(rule) = found.spaces.iter().position(|space| *space == key.space) else { return };
+            if states.len() == Shown::MOST_STATES {
+                more = more.saturating_add(1);
+                return;
+            }
+            if let (Some(stated), Some(decider)) = (policy.rules.get(rule), policy.deciders.get(rule)) {
+                // What a job that costs the least would find; its own unit is not counted as used.
+                let verdict = self.keyspace.decide(key, decider, Positive::ONE).verdict;
+                states.push(shown(rule, key.name, stated.most().get(), &verdict));
+            }
+        });
+        states.sort_unstable_by(|a, b| (a.rule, &a.identity).cmp(&(b.rule, &b.identity)));
+        let leases = found.leases.len();
+        Ok(Shown { policy, states, more, leases })
+    }
+
+    /// `VALVE.FORGET`: resets the fingerprint, so that another policy can be defined. All that was spent stays spent.
+    ///
+    /// # Errors
+    /// [`Error::NoPolicy`].
+    pub fn policy_forget(&mut self, now: u64, namespace: &[u8]) -> Result<super::Fingerprint, Error> {
+        self.keyspace.advance(now);
+        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
+        let policy = found.policy.take().ok_or(Error::NoPolicy)?;
+        found.spaces.clear();
+        self.keyspace.note(|| Change::Policy(namespace.into()));
+        Ok(policy.fingerprint)
+    }
+
+    /// `VALVE.RENEW`: lets the leases run for a whole lease from now; how many of them were held.
+    ///
+    /// # Errors
+    /// [`Error::NoPolicy`].
+    pub fn policy_renew(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]]) -> Result<usize, Error> {
+        self.each_lease(now, namespace, ids, |found, id, expires| {
+            let held = found.leases.expires(id).is_some();
+            if held {
+                found.leases.hold(id, expires);
+            }
+            held
+        })
+    }
+
+    /// `VALVE.RELEASE`: gives the leases back; how many of them were held.
+    ///
+    /// # Errors
+    /// [`Error::NoPolicy`].
+    pub fn policy_release(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]]) -> Result<usize, Error> {
+        self.each_lease(now, namespace, ids, |found, id, _| found.leases.release(id))
+    }
+
+    /// Calls `change` with each lease and when one taken now would run out; how many it changed.
+    fn each_lease(
+        &mut self,
+        now: u64,
+        namespace: &[u8],
+        ids: &[&[u8]],
+        change: impl Fn(&mut Namespace, &[u8], u64) -> bool,
+    ) -> Result<usize, Error> {
+        self.keyspace.advance(now);
+        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
+        let Some(Concurrency { lease, .. }) = found.policy()?.concurrency else { return Ok(0) };
+        found.leases.expire(now, lease);
+        let mut changed = 0_usize;
+        for id in ids {
+            if change(found, id, now.saturating_add(lease.get())) {
+                changed = changed.saturating_add(1);
+                self.keyspace.note(|| Change::Lease(namespace.into(), (*id).into()));
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// The steps of one admission. The first few rules need no allocation.
+#[derive(Default)]
+struct Steps<'a> {
+    first: [Option<Step<'a>>; 4],
+    used: usize,
+    rest: Vec<Step<'a>>,
+}
+
+impl<'a> Steps<'a> {
+    fn push(&mut self, step: Step<'a>) {
+        match self.first.get_mut(self.used) {
+            Some(free) => {
+                *free = Some(step);
+                self.used = self.used.saturating_add(1);
+            }
+            None => self.rest.push(step),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Step<'a>> {
+        self.first.iter().flatten().chain(&self.rest)
+    }
+}
+
+/// The job's identity under the rule at `index`: empty where the rule has no scope.
+fn identity<'a>(policy: &Policy, index: usize, job: &Job<'a>) -> Result<&'a [u8], Error> {
+    let Some(rule) = policy.rules.get(index) else { return Ok(&[]) };
+    let Some(scope) = &rule.scope else { return Ok(&[]) };
+    let mut given = job.scope.iter().filter(|(dimension, _)| *dimension == scope.as_bytes());
+    match (given.next(), given.next()) {
+        (Some((_, identity)), None) => checked_name("identity", identity),
+        (first, _) => Err(Error::InvalidOptions(format!(
+            "scope.{scope} must be given {}, since rate[{index}] ({}) counts each one by itself",
+            if first.is_none() { "" } else { "once" },
+            rule.name.as_deref().unwrap_or_default(),
+        ))),
+    }
+}
+
+fn check_fingerprint(policy: &Policy, given: &[u8]) -> Result<(), Error> {
+    if policy.fingerprint.as_bytes() == given {
+        return Ok(());
+    }
+    Err(Error::InvalidOptions(format!(
+        "fingerprint must be {}, that of the policy in force, not {}; stop every worker of the other policy, let its budgets recover and reset the fingerprint before changing a policy",
+        policy.fingerprint,
+        String::from_utf8_lossy(given.get(..64).unwrap_or(given)),
+    )))
+}
+
+fn shown(rule: usize, identity: &[u8], most: u64, verdict: &Verdict) -> RuleState {
+    let remaining = verdict.remaining.saturating_add(u64::from(verdict.allowed)).min(most);
+    RuleState {
+        rule,
+        identity: identity.into(),
+        used: most.saturating_sub(remaining),
+        remaining,
+        reset_after: verdict.reset_after,
+    }
+}

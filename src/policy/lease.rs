@@ -1,0 +1,75 @@
+//! Leases: how many jobs of a namespace run at once, over all workers.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+
+use crate::Positive;
+
+/// At most `limit` jobs at once, each of which holds a lease that it renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Concurrency {
+    /// Jobs.
+    pub limit: Positive,
+    /// Milliseconds that a lease is good for without being renewed.
+    pub lease: Positive,
+}
+
+/// The leases that are held, by id.
+#[derive(Clone, Debug, Default)]
+pub struct Leases {
+    expires: BTreeMap<Box<[u8]>, u64>,
+    /// No lease runs out before this.
+    earliest: u64,
+}
+
+impl Leases {
+    /// Drops the leases that ran out. One found further in the future than a whole lease, after the clock stepped back,
+    /// counts as made now.
+    pub(super) fn expire(&mut self, now: u64, lease: Positive) {
+        let furthest = now.saturating_add(lease.get());
+        if self.earliest > now && self.earliest <= furthest {
+            return;
+        }
+        self.expires.retain(|_, expires| {
+            *expires = furthest.min(*expires);
+            *expires > now
+        });
+        self.earliest = self.expires.values().copied().min().unwrap_or(u64::MAX);
+    }
+
+    /// How many are held.
+    pub fn len(&self) -> usize {
+        self.expires.len()
+    }
+
+    /// Whether none is held.
+    pub fn is_empty(&self) -> bool {
+        self.expires.is_empty()
+    }
+
+    /// When the lease `id` runs out.
+    pub fn expires(&self, id: &[u8]) -> Option<u64> {
+        self.expires.get(id).copied()
+    }
+
+    /// When the next lease runs out.
+    pub(super) fn next_expiry(&self) -> Option<u64> {
+        self.expires.values().copied().min()
+    }
+
+    /// Each lease and when it runs out.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.expires.iter().map(|(id, expires)| (id.as_ref(), *expires))
+    }
+
+    /// Holds `id` until `expires`.
+    pub(super) fn hold(&mut self, id: &[u8], expires: u64) {
+        self.expires.insert(id.into(), expires);
+        self.earliest = self.earliest.min(expires);
+    }
+
+    /// Lets go of `id`; whether it was held.
+    pub(super) fn release(&mut self, id: &[u8]) -> bool {
+        self.expires.remove(id).is_some()
+    }
+}

@@ -1,0 +1,98 @@
+//! A namespace: the policy in force, and where its rules keep their states.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::canonical::quoted;
+use super::lease::Leases;
+use super::read::Policy;
+use super::rule::PolicyRule;
+use crate::Error;
+use crate::keyspace::{Keyspace, Space};
+
+/// One namespace. Forgetting its policy leaves the rest, so that what was spent stays spent.
+#[derive(Clone, Debug, Default)]
+pub struct Namespace {
+    /// What guards every admission; none before the first definition and after it was forgotten.
+    pub(super) policy: Option<Policy>,
+    /// Where each rule of the policy keeps its states, in the rules' order.
+    pub(super) spaces: Vec<Space>,
+    /// Every rule that ever was, by what its state is kept under.
+    pub(super) known: BTreeMap<Box<str>, Space>,
+    /// Jobs that run now.
+    pub(super) leases: Leases,
+}
+
+impl Namespace {
+    /// The policy in force.
+    ///
+    /// # Errors
+    /// [`Error::NoPolicy`].
+    pub fn policy(&self) -> Result<&Policy, Error> {
+        self.policy.as_ref().ok_or(Error::NoPolicy)
+    }
+
+    /// Puts `policy` in force; its rules find the states that rules of the same name left.
+    pub(super) fn define(&mut self, policy: Policy, keyspace: &mut Keyspace) {
+        let known = &mut self.known;
+        let spaces =
+            policy.rules.iter().map(|rule| *known.entry(state_key(rule)).or_insert_with(|| keyspace.new_space()));
+        self.spaces = spaces.collect();
+        self.policy = Some(policy);
+    }
+
+    /// Every rule that ever was: what its state is kept under, and where. For stores.
+    pub fn known_rules(&self) -> impl Iterator<Item = (&str, Space)> {
+        self.known.iter().map(|(key, space)| (key.as_ref(), *space))
+    }
+
+    /// The leases that are held. For stores.
+    pub const fn leases(&self) -> &Leases {
+        &self.leases
+    }
+
+    /// Brings back a rule that a store knew.
+    pub fn restore_rule(&mut self, key: &str, space: Space) {
+        self.known.insert(key.into(), space);
+    }
+
+    /// Brings back a lease that a store knew.
+    pub fn restore_lease(&mut self, id: &[u8], expires: u64) {
+        self.leases.hold(id, expires);
+    }
+}
+
+/// What a rule's state is kept under. Being JSON, no two different rules ever spell the same.
+fn state_key(rule: &PolicyRule) -> Box<str> {
+    let key = match (&rule.name, &rule.scope) {
+        (None, _) => format!(r#"["{}",{}]"#, rule.algorithm.name(), rule.interval.get()),
+        (Some(name), None) => format!("{{{}:0}}", quoted(name)),
+        (Some(name), Some(scope)) => format!("{{{}:{}}}", quoted(name), quoted(scope)),
+    };
+    key.into()
+}
+
+/// Every namespace.
+#[derive(Debug, Default)]
+pub struct Policies {
+    namespaces: BTreeMap<Box<[u8]>, Namespace>,
+}
+
+impl Policies {
+    /// The namespace of that name, when a policy was ever defined in it.
+    pub fn get(&self, namespace: &[u8]) -> Option<&Namespace> {
+        self.namespaces.get(namespace)
+    }
+
+    /// As [`Policies::get`], to change.
+    pub fn get_mut(&mut self, namespace: &[u8]) -> Option<&mut Namespace> {
+        self.namespaces.get_mut(namespace)
+    }
+
+    /// The namespace of that name, made when it is new.
+    pub fn entry(&mut self, namespace: &[u8]) -> &mut Namespace {
+        self.namespaces.entry(namespace.into()).or_default()
+    }
+}
