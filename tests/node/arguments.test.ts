@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Engine, HotKV, HotKVError } from "tidegate";
+
+const NOW = 1_764_547_200_000;
+const clock = () => NOW;
+
+/** What is never a limit, a period, a burst or a cost. */
+const notIntegers: readonly unknown[] = [
+  Number.NaN,
+  "1",
+  1.5,
+  -5,
+  0,
+  -0,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  2 ** 53,
+  null,
+  true,
+  {},
+  [],
+  [1],
+  1n,
+  new Number(1),
+  () => 1,
+  Symbol("one"),
+];
+
+/** What is never a key, a name or an identity. */
+const notNames: readonly unknown[] = [
+  undefined,
+  null,
+  1,
+  true,
+  {},
+  [],
+  ["a"],
+  new String("a"),
+  Symbol("a"),
+  new Uint8Array(1),
+];
+
+function refusal(argument: string, value: unknown): (error: unknown) => true {
+  return (error) => {
+    assert.ok(error instanceof HotKVError, `${String(value)}: ${error}`);
+    assert.equal(error.code, "INVALID_ARGUMENT");
+    assert.equal(error.argument, argument);
+    assert.ok(Object.is(error.value, value), "the error shows the value");
+    assert.ok(error.allowed, "the error says what is allowed");
+    assert.ok(error.message.includes(argument) && error.message.includes(error.allowed));
+    return true;
+  };
+}
+
+describe("F5, F6: a number that is not an integer from 1 to 2^53 - 1 is refused by name, and spends nothing", () => {
+  // The arguments are wrong on purpose, so the methods are called as if from plain JavaScript.
+  type Call = (store: Engine | HotKV, value: never) => unknown;
+  const calls: Readonly<Record<string, readonly [argument: string, call: Call]>> = {
+    "gcraLimit period": ["period", (store, value) => store.gcraLimit("k", value, 10)],
+    "gcraLimit burst": ["burst", (store, value) => store.gcraLimit("k", 60_000, value)],
+    "gcraLimit count": ["count", (store, value) => store.gcraLimit("k", 60_000, 10, value)],
+    "rateLimitCreate limit": ["limit", (store, value) => store.rateLimitCreate("new", value, 60_000)],
+    "rateLimitCreate windowMs": ["windowMs", (store, value) => store.rateLimitCreate("new", 10, value)],
+    "rateLimitCheck cost": ["cost", (store, value) => store.rateLimitCheck("lim", "k", { cost: value })],
+  };
+  for (const [name, [argument, call]] of Object.entries(calls)) {
+    it(name, async () => {
+      using engine = new Engine({ clock });
+      const client = new HotKV({ clock });
+      engine.rateLimitCreate("lim", 10, 60_000);
+      await client.rateLimitCreate("lim", 10, 60_000);
+      for (const value of notIntegers) {
+        assert.throws(() => call(engine, value as never), refusal(argument, value));
+        await assert.rejects(async () => call(client, value as never), refusal(argument, value));
+      }
+      for (const store of [engine, client]) {
+        assert.equal((await store.gcraLimit("k", 60_000, 10)).remaining, 9);
+        assert.equal((await store.rateLimitCheck("lim", "k")).remaining, 9);
+        assert.deepEqual(await store.rateLimitList(), ["lim"]);
+      }
+      await client.close();
+    });
+  }
+
+  it("gcraLimitMany spends nothing on any key", () => {
+    using engine = new Engine({ clock });
+    for (const value of notIntegers) {
+      assert.throws(() => engine.gcraLimitMany(["k"], value as never, 10), refusal("period", value));
+      assert.throws(() => engine.gcraLimitMany(["k"], 60_000, value as never), refusal("burst", value));
+      assert.throws(() => engine.gcraLimitMany(["k"], 60_000, 10, value as never), refusal("count", value));
+    }
+    assert.equal(engine.gcraLimit("k", 60_000, 10).remaining, 9);
+  });
+
+  it("a limiter that could never be used is refused when it is made", () => {
+    using engine = new Engine({ clock });
+    for (const refill of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "1e3", "", "abc", 0.0000001, null, {}]) {
+      assert.throws(
+        () => engine.rateLimitCreate("b", 10, 1000, { algo: "token_bucket", refill: refill as number }),
+        refusal("refill", refill),
+      );
+    }
+    assert.throws(() => engine.rateLimitCreate("b", 10, 1000, { algo: "nope" as "gcra" }), refusal("algo", "nope"));
+    assert.deepEqual(engine.rateLimitList(), []);
+  });
+
+  it("options are refused when the engine or client is made", () => {
+    for (const Store of [Engine, HotKV]) {
+      assert.throws(() => new Store({ maxKeys: 0 }), refusal("maxKeys", 0));
+      assert.throws(() => new Store({ maxLimiters: 1.5 }), refusal("maxLimiters", 1.5));
+      assert.throws(() => new Store({ clock: 5 as never }), refusal("clock", 5));
+    }
+    assert.throws(() => new HotKV({ url: "nope:" }), refusal("url", "nope:"));
+  });
+});
+
+describe("F26: keys keep apart, whatever characters they hold", () => {
+  const texts = [
+    "a:b",
+    "a",
+    "b:c",
+    "c",
+    "",
+    ":",
+    "%",
+    "{",
+    "}",
+    "{a}",
+    "\n",
+    "\0",
+    "a\0b",
+    "a\0",
+    "\u0000\u0000",
+    "%00",
+    "é",
+    "e\u0301",
+    "\ufeff",
+    "🌊",
+    "*",
+  ];
+
+  it("each of them is a key of its own", () => {
+    using engine = new Engine({ clock });
+    for (const text of texts) assert.equal(engine.gcraLimit(text, 60_000, 10).remaining, 9, JSON.stringify(text));
+    for (const text of texts) assert.equal(engine.gcraLimit(text, 60_000, 10).remaining, 8, JSON.stringify(text));
+    assert.deepEqual(engine.keys().sort(), [...texts].sort());
+  });
+
+  it("a limiter's name and key never run together", () => {
+    using engine = new Engine({ clock });
+    for (const name of texts) engine.rateLimitCreate(name, 10, 60_000);
+    for (const name of texts) {
+      for (const key of texts) assert.equal(engine.rateLimitCheck(name, key).remaining, 9, JSON.stringify([name, key]));
+    }
+  });
+});
+
+describe("F27: names of Object.prototype are ordinary", () => {
+  for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"]) {
+    it(name, async () => {
+      const client = new HotKV({ clock });
+      assert.equal((await client.gcraLimit(name, 60_000, 10)).remaining, 9);
+      assert.equal((await client.gcraLimit(name, 60_000, 10)).remaining, 8);
+      await client.rateLimitCreate(name, 5, 1000);
+      assert.equal((await client.rateLimitCheck(name, name)).remaining, 4);
+      assert.equal((await client.rateLimitStats(name)).name, name);
+      await client.close();
+    });
+  }
+});
+
+describe("F28: a reset is of one key, not of a pattern", () => {
+  it("resetting user leaves user:admin, and * is a key", () => {
+    using engine = new Engine({ clock });
+    for (const key of ["user", "user:admin", "*"]) engine.gcraLimit(key, 60_000, 10);
+    assert.equal(engine.gcraReset("user"), 1);
+    assert.equal(engine.gcraReset("*"), 1);
+    assert.equal(engine.gcraLimit("user:admin", 60_000, 10).remaining, 8);
+  });
+});
+
+describe("F29: nothing is shared between limiters, or between two lives of one name", () => {
+  it("two limiters with one key", () => {
+    using engine = new Engine({ clock });
+    engine.rateLimitCreate("a", 10, 1000);
+    engine.rateLimitCreate("b", 10, 1000);
+    engine.rateLimitCheck("a", "k", { cost: 10 });
+    assert.equal(engine.rateLimitCheck("b", "k").remaining, 9);
+  });
+
+  it("a name that was dropped and made again", () => {
+    using engine = new Engine({ clock });
+    engine.rateLimitCreate("a", 10, 1000);
+    engine.rateLimitCheck("a", "k", { cost: 10 });
+    assert.throws(() => engine.rateLimitCreate("a", 20, 5000), { code: "ERR" });
+    engine.rateLimitDrop("a");
+    engine.rateLimitCreate("a", 20, 5000);
+    assert.equal(engine.rateLimitCheck("a", "k").remaining, 19);
+  });
+});
+
+describe("F30: text that could become other text is refused", () => {
+  const lone = ["\ud800", "a\udfff", "\udc00\ud800", "abc\ud83c", "long enough to be packed \ud800 in words"];
+
+  it("lone surrogates", async () => {
+    using engine = new Engine({ clock });
+    const client = new HotKV({ clock });
+    engine.rateLimitCreate("lim", 10, 1000);
+    for (const text of lone) {
+      assert.throws(() => engine.gcraLimit(text, 1000, 10), refusal("key", text));
+      assert.throws(() => engine.rateLimitCheck("lim", text), refusal("key", text));
+      assert.throws(() => engine.rateLimitCheck(text, "k"), refusal("name", text));
+      assert.throws(() => engine.gcraLimitMany(["a", text], 1000, 10), { code: "INVALID_ARGUMENT" });
+      assert.throws(() => engine.rateLimitCreate(text, 10, 1000), refusal("name", text));
+      assert.throws(() => engine.get(text), refusal("key", text));
+      assert.throws(() => engine.command("GET", text), { code: "INVALID_ARGUMENT" });
+      await assert.rejects(client.gcraLimit(text, 1000, 10), refusal("key", text));
+    }
+    assert.equal(engine.dbSize(), 0);
+    await client.close();
+  });
+
+  it("4,096 bytes are a key, 4,097 are not, in any script", () => {
+    using engine = new Engine({ clock });
+    const fits = ["x".repeat(4096), "é".repeat(2048), "水".repeat(1365), "🌊".repeat(1024)];
+    for (const key of fits) {
+      assert.equal(engine.gcraLimit(key, 60_000, 10).remaining, 9);
+      assert.throws(() => engine.gcraLimit(`${key}xx`, 60_000, 10), { code: "INVALID_ARGUMENT", argument: "key" });
+      assert.throws(() => engine.get(`${key}xx`), { code: "INVALID_ARGUMENT", argument: "key" });
+      assert.throws(() => engine.gcraLimitMany([`${key}xx`], 60_000, 10), { code: "INVALID_ARGUMENT" });
+      assert.throws(() => engine.rateLimitCheck(`${key}xx`, "k"), { code: "INVALID_ARGUMENT", argument: "name" });
+      assert.equal(engine.gcraLimit(key, 60_000, 10).remaining, 8);
+    }
+  });
+
+  it("what is no text is no key", () => {
+    using engine = new Engine({ clock });
+    for (const value of notNames) {
+      assert.throws(() => engine.gcraLimit(value as string, 1000, 10), refusal("key", value));
+      assert.throws(() => engine.rateLimitCheck(value as string, "k"), refusal("name", value));
+      assert.throws(() => engine.gcraReset(value as string), refusal("key", value));
+    }
+    assert.throws(() => engine.gcraReset(), { code: "INVALID_ARGUMENT", argument: "keys" });
+  });
+});
