@@ -2,7 +2,7 @@
 // stamp, the hash of what it was made from, so that a second run does nothing.
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { output, root, run } from "./run.mjs";
 import { dim, fail, say, seconds } from "./terminal.mjs";
@@ -43,7 +43,10 @@ export async function ensurePackage() {
     made: "pkg/dist",
     from: ["pkg/src", "pkg/package.json", "pkg/tsconfig.json", "tsconfig.base.json", "pkg/wasm/.made-from"],
     what: "compiling the npm package (tsc)",
-    make: () => run("tsc", ["--project", "pkg"], toStderr),
+    make: () => {
+      rmSync(join(root, "pkg/dist"), { recursive: true, force: true });
+      return run("tsc", ["--project", "pkg"], toStderr);
+    },
   });
 }
 

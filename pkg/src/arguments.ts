@@ -27,7 +27,7 @@ export function isPositive(value: unknown): value is number {
 /** Throws unless `value` is text of at most 4,096 UTF-8 bytes without lone surrogates. */
 export function assertName(argument: string, value: unknown): asserts value is string {
   if (typeof value !== "string") throw invalidArgument(argument, value, "text");
-  if (!isWellFormed(value)) throw loneSurrogate(argument, value);
+  if (!value.isWellFormed()) throw loneSurrogate(argument, value);
   // A UTF-16 unit is at most three bytes of UTF-8.
   if (value.length * 3 > MAX_NAME_BYTES && utf8Length(value) > MAX_NAME_BYTES) throw tooLong(argument, value);
 }
@@ -40,11 +40,6 @@ export function loneSurrogate(argument: string, value: string): HotKVError {
 /** The error for text over 4,096 bytes. */
 export function tooLong(argument: string, value: string): HotKVError {
   return invalidArgument(argument, value, `at most ${MAX_NAME_BYTES} bytes of UTF-8`);
-}
-
-/** Whether every surrogate in `text` is half of a pair. */
-export function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
 }
 
 /** How many bytes well-formed `text` is in UTF-8. */

@@ -43,9 +43,7 @@ export class Engine implements Disposable {
     assertEngineOptions(options);
     const { maxKeys, maxLimiters, clock } = options;
     this.#clock = clock;
-    wasm.ensureReady();
-    this.#core = new wasm.Core(maxKeys ?? Number.POSITIVE_INFINITY, maxLimiters ?? 10_000);
-    wasm.refresh();
+    this.#core = wasm.makeCore(maxKeys ?? Number.POSITIVE_INFINITY, maxLimiters ?? 10_000);
   }
 
   /**
@@ -240,7 +238,7 @@ export class Engine implements Disposable {
   close(): void {
     const core = this.#core;
     this.#core = undefined;
-    core?.free();
+    if (core !== undefined) wasm.freeCore(core);
   }
 
   [Symbol.dispose](): void {

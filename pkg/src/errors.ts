@@ -13,11 +13,11 @@ export class HotKVError extends Error {
   override readonly name = "HotKVError";
   readonly code: string;
   /** The wrong argument's name, when `code` is `"INVALID_ARGUMENT"`. */
-  readonly argument?: string;
+  declare readonly argument?: string;
   /** What was passed for it. */
-  readonly value?: unknown;
+  declare readonly value?: unknown;
   /** What it may be. */
-  readonly allowed?: string;
+  declare readonly allowed?: string;
 
   constructor(code: string, message: string, details: HotKVErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);

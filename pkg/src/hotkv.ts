@@ -26,7 +26,7 @@ export abstract class Client implements AsyncDisposable {
    * every `period / burst`. `count` is how many units this request uses.
    */
   async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
-    const engine = this.#engine;
+    const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.gcraLimit(key, period, burst, count);
     return this.#run(calls.gcraLimit(key, period, burst, count));
   }
@@ -43,7 +43,7 @@ export abstract class Client implements AsyncDisposable {
 
   /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
   async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
-    const engine = this.#engine;
+    const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
     return this.#run(calls.rateLimitCheck(name, key, options?.cost === undefined ? 1 : options.cost));
   }
@@ -147,8 +147,8 @@ export abstract class Client implements AsyncDisposable {
 
   /** Several commands in one go; their replies in order. A command's error is in its place. */
   async pipeline(commands: readonly Command[]): Promise<readonly Reply[]> {
-    this.#ready();
-    if (this.#engine !== undefined) return this.#engine.pipeline(commands);
+    const engine = this.#engine ?? this.#ready();
+    if (engine !== undefined) return engine.pipeline(commands);
     if (this.#transport !== undefined) return this.#transport.send(commands);
     throw closed();
   }
@@ -167,14 +167,15 @@ export abstract class Client implements AsyncDisposable {
     await this.close();
   }
 
-  /** Opens the backend when this is the first call. */
-  #ready(): void {
+  /** Opens the backend when this is the first call; the engine, when it is one. */
+  #ready(): Engine | undefined {
     const open = this.#open;
-    if (open === undefined) return;
+    if (open === undefined) return undefined;
     const backend = open();
     this.#open = undefined;
     if ("engine" in backend) this.#engine = backend.engine;
     else this.#transport = backend.transport;
+    return this.#engine;
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {

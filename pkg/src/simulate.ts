@@ -1,5 +1,5 @@
 import { assertPositive, invalidArgument } from "./arguments.ts";
-import * as wasm from "./module.ts";
+import { type Simulation, withSimulation } from "./module.ts";
 
 /** One rule of a simulation. */
 export type SimulatedRule =
@@ -61,15 +61,13 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
   if (!(costs instanceof Float64Array)) throw invalidArgument("costs", costs, "a Float64Array");
   times.forEach(assertTime);
   for (const cost of costs) assertPositive("costs", cost);
-  wasm.ensureReady();
-  try {
-    const simulation = new wasm.Simulation();
+  return withSimulation((simulation) => {
     rules.forEach((rule, index) => {
       addRule(simulation, rule, `rules[${index}]`);
     });
     simulation.run(times, costs, levels);
     const flat = simulation.takeLevels();
-    const result = {
+    return {
       allowed: simulation.takeAllowed(),
       retryAfterMs: simulation.takeRetryAfter(),
       resetAfterMs: simulation.takeResetAfter(),
@@ -77,14 +75,10 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
       blockedBy: simulation.takeBlockedBy(),
       levels: levels ? rules.map((_, index) => flat.subarray(index * times.length, (index + 1) * times.length)) : [],
     };
-    simulation.free();
-    return result;
-  } catch (error) {
-    throw wasm.callFailed(error);
-  }
+  });
 }
 
-function addRule(simulation: wasm.Simulation, rule: SimulatedRule, at: string): void {
+function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void {
   assertPositive(`${at}.limit`, rule.limit);
   assertPositive(`${at}.interval`, rule.interval);
   switch (rule.algorithm) {

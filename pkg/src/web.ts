@@ -1,4 +1,4 @@
-import { instantiate } from "./module.ts";
+import { instantiate, isReady } from "./module.ts";
 
 export * from "./index.ts";
 
@@ -12,6 +12,7 @@ export async function init(
     import.meta.url,
   ),
 ): Promise<void> {
+  if (isReady()) return;
   const given = await from;
   if (given instanceof WebAssembly.Module) return instantiate(given);
   if (typeof given === "string" || given instanceof URL || given instanceof Response) {

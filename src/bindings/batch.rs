@@ -7,8 +7,8 @@ use super::scratch;
 
 #[wasm_bindgen]
 impl Core {
-    /// `GCRA.LIMIT` on each of the first `keys` keys in the batch buffer, all at `now`. Row `i` of the numbers is the
-    /// answer for key `i`: remaining, `retry_after_ms`, `reset_after_ms`, and whether it was denied. Returns how many were
+    /// `GCRA.LIMIT` on each of the first `keys` keys in the batch buffer, all at `now`. The columns get
+    /// remaining, `retry_after_ms`, `reset_after_ms`, and whether it was denied, of each key. Returns how many were
     /// decided: fewer than `keys` when one failed, and `takeError` says why.
     #[wasm_bindgen(js_name = gcraLimitMany)]
     pub fn gcra_limit_many(&mut self, now: f64, keys: usize, period: f64, burst: f64, count: f64) -> usize {
@@ -32,7 +32,10 @@ impl Core {
                 Ok(decision) => {
                     let [remaining, reset_after] = [decision.remaining, decision.reset_after].map(float);
                     let retry = number(decision.retry, -1.0);
-                    scratch::answer(index, [remaining, retry, reset_after, f64::from(u8::from(decision.denied))]);
+                    scratch::answer_in_batch(
+                        index,
+                        [remaining, retry, reset_after, f64::from(u8::from(decision.denied))],
+                    );
                 }
                 Err(error) => {
                     self.fail(error);

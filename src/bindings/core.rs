@@ -51,7 +51,7 @@ impl Core {
         match decide() {
             Ok(decision) => {
                 let retry = number(decision.retry, -1.0);
-                scratch::answer(0, [float(decision.remaining), retry, float(decision.reset_after), 0.0]);
+                scratch::answer([float(decision.remaining), retry, float(decision.reset_after), 0.0]);
                 u32::from(decision.denied)
             }
             Err(error) => self.fail(error),
@@ -68,7 +68,7 @@ impl Core {
             Ok(decision) => {
                 let retry = number(decision.retry, 0.0);
                 let [remaining, limit, current] = [decision.remaining, decision.limit, decision.current].map(float);
-                scratch::answer(0, [remaining, retry, limit, current]);
+                scratch::answer([remaining, retry, limit, current]);
                 if decision.allowed { ALLOWED } else { REFUSED }
             }
             Err(error) => self.fail(error),

@@ -21,7 +21,8 @@ pub(super) const FIELDS: usize = 4;
 
 #[repr(C, align(8))]
 struct Buffers {
-    numbers: UnsafeCell<[f64; FIELDS * BATCH]>,
+    numbers: UnsafeCell<[f64; FIELDS]>,
+    columns: UnsafeCell<[[f64; BATCH]; FIELDS]>,
     lengths: UnsafeCell<[u32; BATCH]>,
     key: UnsafeCell<[u8; NAME_BYTES]>,
     name: UnsafeCell<[u8; NAME_BYTES]>,
@@ -32,22 +33,25 @@ struct Buffers {
 unsafe impl Sync for Buffers {}
 
 static BUFFERS: Buffers = Buffers {
-    numbers: UnsafeCell::new([0.0; FIELDS * BATCH]),
+    numbers: UnsafeCell::new([0.0; FIELDS]),
+    columns: UnsafeCell::new([[0.0; BATCH]; FIELDS]),
     lengths: UnsafeCell::new([0; BATCH]),
     key: UnsafeCell::new([0; NAME_BYTES]),
     name: UnsafeCell::new([0; NAME_BYTES]),
     keys: UnsafeCell::new([0; BATCH_BYTES]),
 };
 
-/// Where a buffer is in wasm memory: 0 the numbers, 1 the batch's key lengths, 2 the key, 3 the name, 4 the batch's keys.
+/// Where a buffer is in wasm memory: 0 the numbers of one decision, 1 the key, 2 the name; of a batch, 3 the keys, 4 their
+/// lengths, 5 the numbers in columns.
 #[wasm_bindgen(js_name = bufferAddress)]
 pub fn buffer_address(which: u32) -> usize {
     match which {
         0 => BUFFERS.numbers.get() as usize,
-        1 => BUFFERS.lengths.get() as usize,
-        2 => BUFFERS.key.get() as usize,
-        3 => BUFFERS.name.get() as usize,
-        _ => BUFFERS.keys.get() as usize,
+        1 => BUFFERS.key.get() as usize,
+        2 => BUFFERS.name.get() as usize,
+        3 => BUFFERS.keys.get() as usize,
+        4 => BUFFERS.lengths.get() as usize,
+        _ => BUFFERS.columns.get() as usize,
     }
 }
 
@@ -74,13 +78,21 @@ pub(super) fn keys<'a>() -> (&'a [u8], &'a [u32]) {
     (keys, lengths)
 }
 
-/// Puts the answer of the decision at `index` where JavaScript reads it.
+/// Puts the answer of a decision where JavaScript reads it.
 #[inline]
-pub(super) fn answer(index: usize, numbers: [f64; FIELDS]) {
-    // SAFETY: the only reference to the numbers that ever exists on this side is this one, and it ends with the call.
-    let all: &mut [f64; FIELDS * BATCH] = unsafe { &mut *BUFFERS.numbers.get() };
-    let (rows, _) = all.as_chunks_mut::<FIELDS>();
-    if let Some(row) = rows.get_mut(index) {
-        *row = numbers;
+pub(super) fn answer(numbers: [f64; FIELDS]) {
+    // SAFETY: the buffer is a static, and no reference to it exists on this side but in this call.
+    unsafe { *BUFFERS.numbers.get() = numbers };
+}
+
+/// Puts the answer for key `index` of a batch where JavaScript reads it: one number in each column.
+#[inline]
+pub(super) fn answer_in_batch(index: usize, numbers: [f64; FIELDS]) {
+    // SAFETY: as in `answer`.
+    let columns: &mut [[f64; BATCH]; FIELDS] = unsafe { &mut *BUFFERS.columns.get() };
+    for (column, number) in columns.iter_mut().zip(numbers) {
+        if let Some(cell) = column.get_mut(index) {
+            *cell = number;
+        }
     }
 }

@@ -1,4 +1,4 @@
-import { invalidArgument, isWellFormed, loneSurrogate, utf8Length } from "../arguments.ts";
+import { invalidArgument, loneSurrogate, utf8Length } from "../arguments.ts";
 import type { Argument, Command } from "../reply.ts";
 
 const encoder = new TextEncoder();
@@ -27,7 +27,7 @@ export function encodeCommands(commands: readonly Command[]): Uint8Array {
 /** An argument as it is sent. Throws for anything that has no one spelling. */
 function argumentText(index: number, argument: unknown): string | Uint8Array {
   if (typeof argument === "string") {
-    if (!isWellFormed(argument)) throw loneSurrogate(`argument ${index}`, argument);
+    if (!argument.isWellFormed()) throw loneSurrogate(`argument ${index}`, argument);
     return argument;
   }
   if (typeof argument === "number" && Number.isFinite(argument)) return decimal(argument);
