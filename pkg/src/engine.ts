@@ -13,6 +13,7 @@ import type {
   RateLimitStats,
   SetOptions,
 } from "./results.ts";
+import { Session } from "./session.ts";
 
 /** How an {@link Engine} is made. */
 export interface EngineOptions {
@@ -37,6 +38,9 @@ export interface EngineOptions {
  */
 export class Engine implements Disposable {
   #core: wasm.Core | undefined;
+  /** The session of {@link Engine.command}, and that of {@link Engine.execute}. */
+  #commands: Session | undefined;
+  #stream: Session | undefined;
   readonly #clock: (() => number) | undefined;
 
   constructor(options: EngineOptions = {}) {
@@ -51,9 +55,9 @@ export class Engine implements Disposable {
    * every `period / burst`.
    */
   gcraLimit(key: string, period: number, burst: number, count = 1): GcraLimitResult {
-    if ((period | 0) !== period || period <= 0) assertPositive("period", period);
-    if ((burst | 0) !== burst || burst <= 0) assertPositive("burst", burst);
-    if ((count | 0) !== count || count <= 0) assertPositive("count", count);
+    if (typeof period !== "number" || (period | 0) !== period || period <= 0) assertPositive("period", period);
+    if (typeof burst !== "number" || (burst | 0) !== burst || burst <= 0) assertPositive("burst", burst);
+    if (typeof count !== "number" || (count | 0) !== count || count <= 0) assertPositive("count", count);
     const core = this.#core;
     if (core === undefined) throw closed();
     const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
@@ -97,7 +101,7 @@ export class Engine implements Disposable {
   /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
   rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): RateLimitCheckResult {
     const cost = options?.cost === undefined ? 1 : options.cost;
-    if ((cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
+    if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
     const core = this.#core;
     if (core === undefined) throw closed();
     const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
@@ -220,25 +224,43 @@ export class Engine implements Disposable {
 
   /** Several commands in one go; their replies in order. A command's error is in its place. */
   pipeline(commands: readonly Command[]): Reply[] {
-    return decodeReplies(this.execute(encodeCommands(commands)));
+    const bytes = encodeCommands(commands);
+    this.#commands ??= this.openSession();
+    const replies = decodeReplies(this.#commands.feed(bytes));
+    if (this.#commands.flow === "close") this.#commands = drop(this.#commands);
+    return replies;
   }
 
   /** The protocol itself: takes RESP bytes, whole commands or cut anywhere, and returns the reply bytes there are. */
   execute(bytes: Uint8Array): Uint8Array {
-    const core = this.#open();
-    const now = this.#time();
-    try {
-      return core.execute(now, bytes);
-    } catch (error) {
-      throw wasm.callFailed(error);
-    }
+    this.#stream ??= this.openSession();
+    const replies = this.#stream.feed(bytes);
+    if (this.#stream.flow === "close") this.#stream = drop(this.#stream);
+    return replies;
+  }
+
+  /** Opens one more client's side of the protocol, for a server; with a password, the client must send that first. */
+  openSession(options: { readonly password?: string } = {}): Session {
+    this.#open();
+    const connection = wasm.makeConnection(options.password);
+    return new Session(connection, (bytes) => {
+      const core = this.#open();
+      const now = this.#time();
+      try {
+        return core.feed(connection, now, bytes);
+      } catch (error) {
+        throw wasm.callFailed(error);
+      }
+    });
   }
 
   /** Frees the engine's memory. Every later call throws `"CLOSED"`; closing again does nothing. */
   close(): void {
+    this.#commands?.close();
+    this.#stream?.close();
     const core = this.#core;
     this.#core = undefined;
-    if (core !== undefined) wasm.freeCore(core);
+    if (core !== undefined) wasm.free(core);
   }
 
   [Symbol.dispose](): void {
@@ -273,6 +295,11 @@ export function assertEngineOptions(options: EngineOptions): void {
   if (maxKeys !== undefined) assertPositive("maxKeys", maxKeys);
   if (maxLimiters !== undefined) assertPositive("maxLimiters", maxLimiters);
   if (clock !== undefined && typeof clock !== "function") throw invalidArgument("clock", clock, "a function");
+}
+
+/** Closes a session that is over; the next call opens a new one. */
+function drop(session: Session): undefined {
+  session.close();
 }
 
 function closed(): HotKVError {

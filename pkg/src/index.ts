@@ -5,6 +5,7 @@ import { type Backend, Client } from "./hotkv.ts";
 export type { Client } from "./hotkv.ts";
 export type { Argument, Command, Reply } from "./reply.ts";
 export type * from "./results.ts";
+export type { Session } from "./session.ts";
 export { type SimulatedRule, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 export type { Transport } from "./transport.ts";
 export { Engine, type EngineOptions, HotKVError };

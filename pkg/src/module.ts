@@ -37,11 +37,16 @@ let batchColumns = new Float64Array(0);
 
 /** An engine in wasm memory. */
 export type Core = glue.Core;
+/** A client's session in wasm memory. */
+export type Connection = glue.Connection;
 /** Rules in wasm memory that arrivals go through. */
 export type Simulation = glue.Simulation;
 
-/** The engines that are in the present instance's memory. */
-let alive = new WeakSet<Core>();
+/** What is in the present instance's memory. */
+let alive = new WeakSet<Core | Connection>();
+
+/** How many sessions were opened: their ids. */
+let connections = 0;
 
 type Source = () => WebAssembly.Module | BufferSource;
 let source: Source | undefined;
@@ -93,9 +98,20 @@ export function makeCore(maxKeys: number, maxLimiters: number): Core {
   return core;
 }
 
-/** Frees an engine's memory, unless that went with its instance. */
-export function freeCore(core: Core): void {
-  if (alive.delete(core)) core.free();
+/** Opens a session beside the engines; with a password, the client must send that first. */
+export function makeConnection(password?: string): Connection {
+  try {
+    const connection = new glue.Connection(++connections, password);
+    alive.add(connection);
+    return connection;
+  } catch (error) {
+    throw callFailed(error);
+  }
+}
+
+/** Frees memory, unless it went with its instance. */
+export function free(object: Core | Connection): void {
+  if (alive.delete(object)) object.free();
 }
 
 /** Runs `use` on an empty simulation. */

@@ -60,7 +60,9 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
   if (!(times instanceof Float64Array)) throw invalidArgument("times", times, "a Float64Array");
   if (!(costs instanceof Float64Array)) throw invalidArgument("costs", costs, "a Float64Array");
   times.forEach(assertTime);
-  for (const cost of costs) assertPositive("costs", cost);
+  costs.forEach((cost, index) => {
+    if (!(Number.isSafeInteger(cost) && cost > 0)) assertPositive(`costs[${index}]`, cost);
+  });
   return withSimulation((simulation) => {
     rules.forEach((rule, index) => {
       addRule(simulation, rule, `rules[${index}]`);

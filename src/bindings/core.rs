@@ -2,14 +2,13 @@
 
 use std::format;
 use std::string::String;
-use std::vec::Vec;
 
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::scratch;
 use crate::algorithm::Retry;
-use crate::{Engine, Error, Options, Positive, Session};
+use crate::{Engine, Error, Options, Positive};
 
 /// The answer is a permission.
 pub(super) const ALLOWED: u32 = 0;
@@ -23,7 +22,6 @@ pub(super) const FAILED: u32 = 2;
 pub struct Core {
     pub(super) engine: Engine,
     pub(super) error: Option<Error>,
-    session: Session,
 }
 
 #[wasm_bindgen]
@@ -37,7 +35,7 @@ impl Core {
         let seed = || getrandom::u64().map_err(|error| JsError::new(&format!("no random seed: {error}")));
         let options =
             Options { max_keys: count(max_keys), max_limiters: count(max_limiters), seed: [seed()?, seed()?] };
-        Ok(Self { engine: Engine::new(&options), error: None, session: Session })
+        Ok(Self { engine: Engine::new(&options), error: None })
     }
 
     /// `GCRA.LIMIT` on the key in the buffer: remaining, `retry_after_ms` and `reset_after_ms` are left in the numbers.
@@ -73,12 +71,6 @@ impl Core {
             }
             Err(error) => self.fail(error),
         }
-    }
-
-    /// RESP bytes in, RESP bytes out.
-    pub fn execute(&mut self, now: f64, _input: &[u8]) -> Vec<u8> {
-        let _ = (time(now), &self.session);
-        b"-ERR commands are not built in yet\r\n".to_vec()
     }
 
     /// What went wrong in the last call that failed, as a command would reply it.

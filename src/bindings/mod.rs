@@ -2,6 +2,7 @@
 //!
 //! - [`scratch`]: the fixed buffers in wasm memory that JavaScript and the engine share; all raw memory is there;
 //! - [`core`]: an engine as JavaScript holds it, with the fast entries of the two hot commands;
+//! - [`connection`]: one client's side of the protocol;
 //! - [`batch`]: many decisions in one call;
 //! - [`simulation`]: many arrivals through rules in one call, without an engine.
 //!
@@ -9,6 +10,7 @@
 //! still checked by the engine. No call here calls back into JavaScript while it holds an engine, so none can be entered twice.
 
 mod batch;
+mod connection;
 mod core;
 mod scratch;
 mod simulation;
