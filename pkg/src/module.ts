@@ -9,12 +9,14 @@ import type { GcraLimitManyResult } from "./results.ts";
  * object but its result. Growing memory empties every view of it; `refresh` makes new ones.
  */
 
-/** How many keys one batch call takes. */
-const BATCH_KEYS = 1024;
+/** How many decisions one batch call makes. */
+export const BATCH = 512;
 /** How many bytes the keys of one batch call may have. */
-const BATCH_BYTES = 1 << 16;
+const BATCH_BYTES = 1 << 15;
 /** Numbers of one decision. */
 const FIELDS = 4;
+/** Numbers of one decision of a batch. */
+const COLUMNS = 5 + 16;
 /** Bytes of the buffers for one key and one name. */
 const NAME_BUFFER_BYTES = MAX_NAME_BYTES + 4;
 
@@ -86,12 +88,17 @@ export function ensureReady(): void {
 /** Makes an engine in wasm memory. */
 export function makeCore(maxKeys: number, maxLimiters: number): Core {
   ensureReady();
-  let core: Core;
+  let core: Core | undefined;
   try {
-    core = new glue.Core(maxKeys, maxLimiters);
+    core = glue.Core.open(maxKeys, maxLimiters);
   } catch (error) {
-    if (error instanceof WebAssembly.RuntimeError) throw callFailed(error);
-    throw new HotKVError("UNAVAILABLE", `no engine can be made here: ${(error as Error).message}`, { cause: error });
+    throw callFailed(error);
+  }
+  if (core === undefined) {
+    throw new HotKVError(
+      "UNAVAILABLE",
+      "no engine can be made here: this runtime gives no random numbers at this point",
+    );
   }
   alive.add(core);
   refresh();
@@ -148,8 +155,8 @@ export function refresh(): void {
   nameBytes = new Uint8Array(buffer, at(2), NAME_BUFFER_BYTES);
   nameWords = new Int32Array(buffer, at(2), NAME_BUFFER_BYTES >> 2);
   batchKeys = new Uint8Array(buffer, at(3), BATCH_BYTES);
-  batchLengths = new Uint32Array(buffer, at(4), BATCH_KEYS);
-  batchColumns = new Float64Array(buffer, at(5), BATCH_KEYS * FIELDS);
+  batchLengths = new Uint32Array(buffer, at(4), BATCH);
+  batchColumns = new Float64Array(buffer, at(5), BATCH * COLUMNS);
 }
 
 /** Writes a key for the next call; its length in bytes. */
@@ -199,14 +206,20 @@ export function decideMany(
       throw callFailed(error);
     }
     if (numbers.length === 0) refresh();
-    result.remaining.set(batchColumns.subarray(0, decided), done);
-    result.retryAfterMs.set(batchColumns.subarray(BATCH_KEYS, BATCH_KEYS + decided), done);
-    result.resetAfterMs.set(batchColumns.subarray(2 * BATCH_KEYS, 2 * BATCH_KEYS + decided), done);
-    result.denied.set(batchColumns.subarray(3 * BATCH_KEYS, 3 * BATCH_KEYS + decided), done);
+    result.remaining.set(column(0, decided), done);
+    result.retryAfterMs.set(column(1, decided), done);
+    result.resetAfterMs.set(column(2, decided), done);
+    result.denied.set(column(3, decided), done);
     if (decided < taken) throw HotKVError.fromReply(core.takeError());
     done += taken;
   }
   return result;
+}
+
+/** The first `count` numbers of one column of the last batch: a view that the next call writes to. */
+export function column(index: number, count: number): Float64Array {
+  if (batchColumns.length === 0) refresh();
+  return batchColumns.subarray(index * BATCH, index * BATCH + count);
 }
 
 /** Writes the keys from index `from` on that the buffers hold; how many. */
@@ -215,7 +228,7 @@ function writeBatch(keys: readonly string[], from: number): number {
   // One string of all, encoded in one go, is three times as fast as key by key.
   let all = "";
   let taken = 0;
-  for (; taken < BATCH_KEYS && from + taken < keys.length; taken++) {
+  for (; taken < BATCH && from + taken < keys.length; taken++) {
     const key = keys[from + taken] as string;
     if (typeof key !== "string" || key.length > MAX_NAME_BYTES) assertName(`keys[${from + taken}]`, key);
     // A character is at most three bytes.

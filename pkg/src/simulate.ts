@@ -1,5 +1,5 @@
 import { assertPositive, invalidArgument } from "./arguments.ts";
-import { type Simulation, withSimulation } from "./module.ts";
+import { BATCH, column, type Simulation, withSimulation } from "./module.ts";
 
 /** One rule of a simulation. */
 export type SimulatedRule =
@@ -28,7 +28,7 @@ export type SimulatedRule =
 export interface SimulationOptions {
   /** When each request arrives, in whole milliseconds, in order. */
   readonly times: Float64Array;
-  /** What each request costs; 1 where left out. */
+  /** What each request costs, as many as there are times; 1 each when left out. */
   readonly costs?: Float64Array;
   /** Whether to report `levels` too. */
   readonly levels?: boolean;
@@ -45,7 +45,7 @@ export interface SimulationResult {
   /** Units that all rules still admit. */
   readonly remaining: Float64Array;
   /** The rules that refused, bit `i` for rule `i`. */
-  readonly blockedBy: Uint32Array;
+  readonly blockedBy: Uint16Array;
   /** For each rule the units in use after each arrival, fractions included; empty unless asked for. */
   readonly levels: readonly Float64Array[];
 }
@@ -55,29 +55,44 @@ export interface SimulationResult {
  * nothing when one refuses. Decides what an engine would decide, a million arrivals in a fraction of a second.
  */
 export function simulate(rules: readonly SimulatedRule[], options: SimulationOptions): SimulationResult {
-  const { times, costs = new Float64Array(0), levels = false } = options;
-  if (rules.length === 0 || rules.length > 32) throw invalidArgument("rules", rules, "1 to 32 rules");
+  const { times, costs, levels = false } = options;
+  if (rules.length === 0 || rules.length > 16) throw invalidArgument("rules", rules, "1 to 16 rules");
   if (!(times instanceof Float64Array)) throw invalidArgument("times", times, "a Float64Array");
-  if (!(costs instanceof Float64Array)) throw invalidArgument("costs", costs, "a Float64Array");
+  if (costs !== undefined && !(costs instanceof Float64Array)) throw invalidArgument("costs", costs, "a Float64Array");
+  if (costs !== undefined && costs.length !== times.length) {
+    throw invalidArgument("costs", costs.length, `as many as there are times, ${times.length}`);
+  }
   times.forEach(assertTime);
-  costs.forEach((cost, index) => {
+  costs?.forEach((cost, index) => {
     if (!(Number.isSafeInteger(cost) && cost > 0)) assertPositive(`costs[${index}]`, cost);
   });
-  return withSimulation((simulation) => {
+  const total = times.length;
+  const result = {
+    allowed: new Uint8Array(total),
+    retryAfterMs: new Float64Array(total),
+    resetAfterMs: new Float64Array(total),
+    remaining: new Float64Array(total),
+    blockedBy: new Uint16Array(total),
+    levels: levels ? rules.map(() => new Float64Array(total)) : [],
+  };
+  const columns = [result.allowed, result.retryAfterMs, result.resetAfterMs, result.remaining, result.blockedBy];
+  columns.push(...result.levels);
+  withSimulation((simulation) => {
     rules.forEach((rule, index) => {
       addRule(simulation, rule, `rules[${index}]`);
     });
-    simulation.run(times, costs, levels);
-    const flat = simulation.takeLevels();
-    return {
-      allowed: simulation.takeAllowed(),
-      retryAfterMs: simulation.takeRetryAfter(),
-      resetAfterMs: simulation.takeResetAfter(),
-      remaining: simulation.takeRemaining(),
-      blockedBy: simulation.takeBlockedBy(),
-      levels: levels ? rules.map((_, index) => flat.subarray(index * times.length, (index + 1) * times.length)) : [],
-    };
+    for (let done = 0; done < total; done += BATCH) {
+      const arrivals = Math.min(BATCH, total - done);
+      column(0, arrivals).set(times.subarray(done, done + arrivals));
+      if (costs === undefined) column(1, arrivals).fill(1);
+      else column(1, arrivals).set(costs.subarray(done, done + arrivals));
+      simulation.run(arrivals);
+      columns.forEach((into, index) => {
+        into.set(column(index, arrivals), done);
+      });
+    }
   });
+  return result;
 }
 
 function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void {

@@ -3,7 +3,6 @@
 use std::format;
 use std::string::String;
 
-use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::scratch;
@@ -26,16 +25,11 @@ pub struct Core {
 
 #[wasm_bindgen]
 impl Core {
-    /// An engine with a fresh random seed for its hash.
-    ///
-    /// # Errors
-    /// When the host gives no random bytes here.
-    #[wasm_bindgen(constructor)]
-    pub fn new(max_keys: f64, max_limiters: f64) -> Result<Core, JsError> {
-        let seed = || getrandom::u64().map_err(|error| JsError::new(&format!("no random seed: {error}")));
-        let options =
-            Options { max_keys: count(max_keys), max_limiters: count(max_limiters), seed: [seed()?, seed()?] };
-        Ok(Self { engine: Engine::new(&options), error: None })
+    /// An engine whose hash has a fresh random seed; `undefined` when the host gives no random bytes here.
+    pub fn open(max_keys: f64, max_limiters: f64) -> Option<Self> {
+        let seed = [getrandom::u64().ok()?, getrandom::u64().ok()?];
+        let options = Options { max_keys: count(max_keys), max_limiters: count(max_limiters), seed };
+        Some(Self { engine: Engine::new(&options), error: None })
     }
 
     /// `GCRA.LIMIT` on the key in the buffer: remaining, `retry_after_ms` and `reset_after_ms` are left in the numbers.

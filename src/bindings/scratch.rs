@@ -13,16 +13,18 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Bytes of one name: what the engine accepts, and one more so that a longer name shows.
 const NAME_BYTES: usize = 4100;
 /// Bytes of the keys of one batch.
-const BATCH_BYTES: usize = 1 << 16;
+const BATCH_BYTES: usize = 1 << 15;
 /// Decisions of one batch.
-pub(super) const BATCH: usize = 1024;
+const BATCH: usize = 512;
+/// Numbers of each decision of a batch: five, and one for each of 16 rules of a simulation.
+const COLUMNS: usize = 5 + 16;
 /// Numbers a decision answers with.
 pub(super) const FIELDS: usize = 4;
 
 #[repr(C, align(8))]
 struct Buffers {
     numbers: UnsafeCell<[f64; FIELDS]>,
-    columns: UnsafeCell<[[f64; BATCH]; FIELDS]>,
+    columns: UnsafeCell<[[f64; BATCH]; COLUMNS]>,
     lengths: UnsafeCell<[u32; BATCH]>,
     key: UnsafeCell<[u8; NAME_BYTES]>,
     name: UnsafeCell<[u8; NAME_BYTES]>,
@@ -34,7 +36,7 @@ unsafe impl Sync for Buffers {}
 
 static BUFFERS: Buffers = Buffers {
     numbers: UnsafeCell::new([0.0; FIELDS]),
-    columns: UnsafeCell::new([[0.0; BATCH]; FIELDS]),
+    columns: UnsafeCell::new([[0.0; BATCH]; COLUMNS]),
     lengths: UnsafeCell::new([0; BATCH]),
     key: UnsafeCell::new([0; NAME_BYTES]),
     name: UnsafeCell::new([0; NAME_BYTES]),
@@ -85,14 +87,22 @@ pub(super) fn answer(numbers: [f64; FIELDS]) {
     unsafe { *BUFFERS.numbers.get() = numbers };
 }
 
-/// Puts the answer for key `index` of a batch where JavaScript reads it: one number in each column.
+/// Puts the answer for the decision at `index` of a batch where JavaScript reads it: one number in each column.
 #[inline]
-pub(super) fn answer_in_batch(index: usize, numbers: [f64; FIELDS]) {
+pub(super) fn answer_in_batch(index: usize, numbers: impl IntoIterator<Item = f64>) {
     // SAFETY: as in `answer`.
-    let columns: &mut [[f64; BATCH]; FIELDS] = unsafe { &mut *BUFFERS.columns.get() };
+    let columns: &mut [[f64; BATCH]; COLUMNS] = unsafe { &mut *BUFFERS.columns.get() };
     for (column, number) in columns.iter_mut().zip(numbers) {
         if let Some(cell) = column.get_mut(index) {
             *cell = number;
         }
     }
+}
+
+/// The time and the cost of the arrival at `index` of a batch.
+pub(super) fn arrival(index: usize) -> [f64; 2] {
+    // SAFETY: as in `answer`.
+    let columns: &[[f64; BATCH]; COLUMNS] = unsafe { &*BUFFERS.columns.get() };
+    let [times, costs, ..] = columns;
+    [times, costs].map(|column| column.get(index).copied().unwrap_or_default())
 }

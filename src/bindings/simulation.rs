@@ -1,17 +1,17 @@
-//! Many arrivals through rules in one call: what a chart of a whole day needs.
+//! Many arrivals through rules in a few calls: what a chart of a whole day needs.
 
 use std::mem::take;
-use std::vec;
 use std::vec::Vec;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::core::{float, number, positive, time};
+use super::scratch;
 use crate::Positive;
 use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::limiter::Rate;
 
-/// Rules that start idle, the arrivals that went through them, and what was decided for each.
+/// Rules that start idle, and what they remember of the arrivals that went through them.
 ///
 /// An arrival is admitted when every rule admits it, and spends nothing when one refuses: the step of a policy.
 #[wasm_bindgen]
@@ -19,12 +19,6 @@ use crate::limiter::Rate;
 pub struct Simulation {
     rules: Vec<Simulated>,
     latest: u64,
-    allowed: Vec<u8>,
-    retry_after: Vec<f64>,
-    reset_after: Vec<f64>,
-    remaining: Vec<f64>,
-    blocked_by: Vec<u32>,
-    levels: Vec<f64>,
 }
 
 /// A rule and its one state.
@@ -93,59 +87,18 @@ impl Simulation {
         true
     }
 
-    /// Sends arrivals through the rules, in order: one at each of `times`, with the cost of the same index (1 where
-    /// `costs` is shorter). The rules go on from where the last call left them. `levels` asks for each rule's level too.
-    pub fn run(&mut self, times: &[f64], costs: &[f64], levels: bool) {
-        let arrivals = times.len();
-        self.allowed = Vec::with_capacity(arrivals);
-        for numbers in [&mut self.retry_after, &mut self.reset_after, &mut self.remaining] {
-            *numbers = Vec::with_capacity(arrivals);
+    /// Sends `arrivals` through the rules, in order. The columns hold the time of each in the first and its cost in the
+    /// second; they are replaced by: whether it was admitted, milliseconds until it would be (0 when it was, -1 when it
+    /// never will be), milliseconds until every rule is idle, units that all rules still admit, the rules that refused as
+    /// bits, and then, a column for each rule, the units in use after it, fractions included.
+    pub fn run(&mut self, arrivals: usize) {
+        for index in 0..arrivals {
+            let [now, cost] = scratch::arrival(index);
+            let now = time(now);
+            let answer = self.arrive(now, Positive::new(time(cost)).unwrap_or(Positive::ONE));
+            let levels = self.rules.iter().map(|simulated| simulated.level(now));
+            scratch::answer_in_batch(index, answer.into_iter().chain(levels));
         }
-        self.blocked_by = Vec::with_capacity(arrivals);
-        self.levels = if levels { vec![0.0; arrivals.saturating_mul(self.rules.len())] } else { Vec::new() };
-        for (index, now) in times.iter().enumerate() {
-            let cost = costs.get(index).and_then(|cost| Positive::new(time(*cost))).unwrap_or(Positive::ONE);
-            self.arrive(time(*now), cost);
-            if levels {
-                self.note_levels(index, arrivals, time(*now));
-            }
-        }
-    }
-
-    /// 1 for each arrival that was admitted, 0 for each that was not; once.
-    #[wasm_bindgen(js_name = takeAllowed)]
-    pub fn take_allowed(&mut self) -> Vec<u8> {
-        take(&mut self.allowed)
-    }
-
-    /// Milliseconds until the same arrival would be admitted: 0 when it was, -1 when it never will be; once.
-    #[wasm_bindgen(js_name = takeRetryAfter)]
-    pub fn take_retry_after(&mut self) -> Vec<f64> {
-        take(&mut self.retry_after)
-    }
-
-    /// Milliseconds until every rule is idle again; once.
-    #[wasm_bindgen(js_name = takeResetAfter)]
-    pub fn take_reset_after(&mut self) -> Vec<f64> {
-        take(&mut self.reset_after)
-    }
-
-    /// Units that all rules still admit after each arrival; once.
-    #[wasm_bindgen(js_name = takeRemaining)]
-    pub fn take_remaining(&mut self) -> Vec<f64> {
-        take(&mut self.remaining)
-    }
-
-    /// The rules that refused each arrival: bit `i` for rule `i`; once.
-    #[wasm_bindgen(js_name = takeBlockedBy)]
-    pub fn take_blocked_by(&mut self) -> Vec<u32> {
-        take(&mut self.blocked_by)
-    }
-
-    /// Units in use after each arrival, fractions included: all arrivals of the first rule, then of the second; once.
-    #[wasm_bindgen(js_name = takeLevels)]
-    pub fn take_levels(&mut self) -> Vec<f64> {
-        take(&mut self.levels)
     }
 }
 
@@ -162,7 +115,7 @@ impl Simulation {
         self.rules.push(Simulated { rule, state: State::Idle, rate, verdict: None, next: State::Idle });
     }
 
-    fn arrive(&mut self, now: u64, cost: Positive) {
+    fn arrive(&mut self, now: u64, cost: Positive) -> [f64; 5] {
         let (mut retry_after, mut reset_after, mut remaining, mut blocked_by) = (0.0, 0, u64::MAX, 0_u32);
         for (index, simulated) in self.rules.iter_mut().enumerate() {
             if now < self.latest {
@@ -182,21 +135,7 @@ impl Simulation {
             remaining = remaining.min(left);
             reset_after = reset_after.max(until);
         }
-        self.allowed.push(u8::from(allowed));
-        self.retry_after.push(retry_after);
-        self.reset_after.push(float(reset_after));
-        self.remaining.push(float(remaining));
-        self.blocked_by.push(blocked_by);
-    }
-
-    fn note_levels(&mut self, index: usize, arrivals: usize, now: u64) {
-        let mut at = index;
-        for simulated in &self.rules {
-            if let Some(level) = self.levels.get_mut(at) {
-                *level = simulated.level(now);
-            }
-            at = at.saturating_add(arrivals);
-        }
+        [f64::from(u8::from(allowed)), retry_after, float(reset_after), float(remaining), f64::from(blocked_by)]
     }
 }
 

@@ -57,11 +57,11 @@ fn compile(root: &Path) -> Result<PathBuf> {
     let status = Command::new(cargo)
         .current_dir(root)
         .args(["rustc", "--package", "tidegate", "--lib", "--crate-type", "cdylib", "--target", TARGET])
-        .args(["--release", "--features", "bindings"])
+        .args(["--profile", "wasm", "--features", "bindings"])
         .status()
         .context("could not start cargo")?;
     ensure!(status.success(), "cargo could not compile the crate to {TARGET}");
-    Ok(target_dir.join(TARGET).join("release/tidegate.wasm"))
+    Ok(target_dir.join(TARGET).join("wasm/tidegate.wasm"))
 }
 
 fn optimize(root: &Path, from: &Path, to: &Path) -> Result<()> {
