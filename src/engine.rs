@@ -1,6 +1,7 @@
 //! The engine: every decision as a typed call, each of which takes the time.
 
 use crate::algorithm::{Retry, Schedule, Tat};
+use crate::command::Counters;
 use crate::error::checked_name;
 use crate::keyspace::{Change, Key, Keyspace, State};
 use crate::limiter::{Limiter, Limiters, Settings};
@@ -60,6 +61,8 @@ pub struct Engine {
     pub(crate) limiters: Limiters,
     pub(crate) policies: Policies,
     pub(crate) max_limiters: usize,
+    /// Commands so far, by what they asked and how they ended.
+    pub(crate) counters: Counters,
 }
 
 impl Engine {
@@ -70,7 +73,13 @@ impl Engine {
             limiters: Limiters::default(),
             policies: Policies::default(),
             max_limiters: options.max_limiters,
+            counters: Counters::default(),
         }
+    }
+
+    /// How many commands there were, by what they asked and how they ended.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// The records; for stores.

@@ -254,6 +254,19 @@ export class Engine implements Disposable {
     });
   }
 
+  /** How many commands there were and how they ended, and what the engine holds: for a server's metrics. */
+  stats(): EngineStats {
+    const core = this.#open();
+    const commands = core
+      .counters()
+      .split("\n")
+      .map((line) => {
+        const [command = "", outcome = "", count] = line.split(" ");
+        return { command, outcome, count: Number(count) };
+      });
+    return { commands, records: core.records(), memoryBytes: wasm.memoryBytes() };
+  }
+
   /** Frees the engine's memory. Every later call throws `"CLOSED"`; closing again does nothing. */
   close(): void {
     this.#commands?.close();
@@ -287,6 +300,16 @@ export class Engine implements Disposable {
     }
     return now;
   }
+}
+
+/** What {@link Engine.stats} says. */
+export interface EngineStats {
+  /** Commands run through the protocol, by kind and by outcome: `"allowed"`, `"denied"` or `"error"`. */
+  readonly commands: readonly { readonly command: string; readonly outcome: string; readonly count: number }[];
+  /** Records held, expired ones that still take room included. */
+  readonly records: number;
+  /** Memory of the WebAssembly module in bytes: all engines of this process together. */
+  readonly memoryBytes: number;
 }
 
 /** Throws unless the options can make an engine. */

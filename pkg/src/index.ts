@@ -1,6 +1,7 @@
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client } from "./hotkv.ts";
+import { SocketTransport } from "./transports/socket.ts";
 
 export type { Client } from "./hotkv.ts";
 export type { Argument, Command, Reply } from "./reply.ts";
@@ -12,8 +13,15 @@ export { Engine, type EngineOptions, HotKVError };
 
 /** Where a {@link HotKV} keeps its budgets, and how. */
 export interface HotKVOptions extends EngineOptions {
-  /** `memory:` (the default): in this process, gone when it ends. */
+  /**
+   * - `memory:` (the default): in this process, gone when it ends;
+   * - `hotkv://HOST:PORT`, or `hotkvs://` over TLS: a server that speaks RESP, such as `tidegate serve`.
+   */
   readonly url?: string | URL;
+  /** The password of a `hotkv://` server; one in the URL counts as well. */
+  readonly password?: string;
+  /** Milliseconds to wait for a connection and for each reply; 5,000 by default. Not for `memory:`. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -37,9 +45,10 @@ function opener(options: HotKVOptions): () => Backend {
   const url = String(options.url ?? "memory:");
   assertEngineOptions(options);
   if (url === "memory:") return () => ({ engine: new Engine(options) });
-  throw new HotKVError("INVALID_ARGUMENT", `url must be memory:, not ${JSON.stringify(url)}`, {
+  if (/^hotkvs?:\/\//.test(url)) return () => ({ transport: new SocketTransport(url, options) });
+  throw new HotKVError("INVALID_ARGUMENT", `url must be memory: or hotkv://HOST:PORT, not ${JSON.stringify(url)}`, {
     argument: "url",
     value: options.url,
-    allowed: "memory:",
+    allowed: "memory: or hotkv://HOST:PORT",
   });
 }

@@ -1,5 +1,6 @@
 //! One client's side of the protocol, as JavaScript holds it.
 
+use std::format;
 use std::string::String;
 use std::vec::Vec;
 
@@ -46,5 +47,20 @@ impl Core {
         let mut output = Vec::new();
         connection.flow = connection.session.feed(&mut self.engine, time(now), input, &mut output);
         output
+    }
+}
+
+#[wasm_bindgen]
+impl Core {
+    /// How many commands there were: lines of command, outcome and count.
+    pub fn counters(&self) -> String {
+        let counts = self.engine.counters().iter();
+        let lines: Vec<String> = counts.map(|(command, outcome, count)| format!("{command} {outcome} {count}")).collect();
+        lines.join("\n")
+    }
+
+    /// How many records there are.
+    pub fn records(&mut self) -> f64 {
+        float(self.engine.keyspace().len() as u64)
     }
 }

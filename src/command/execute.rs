@@ -2,11 +2,13 @@
 
 use alloc::vec;
 
-use super::parse::Command;
+use super::counters::Outcome;
+use super::parse::{Command, PolicyCommand};
 use super::resp::{Reply, Writer};
 use super::{keys, policies};
 use crate::algorithm::Retry;
 use crate::limiter::{Algorithm, Limiter};
+use crate::policy::Admission;
 use crate::{Engine, Error};
 
 /// Where commands run: an engine, or one with a store behind it.
@@ -33,12 +35,19 @@ impl Backend for Engine {
 /// Runs one command at time `now` and writes its reply. Commands about a connection are the session's, not for here.
 pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) {
     let done = backend.prepare(now, command).and_then(|()| run(backend.engine(), now, command, writer));
-    if let Err(error) = done {
-        writer.error(&error);
-    }
+    let outcome = match done {
+        Ok(true) => Outcome::Allowed,
+        Ok(false) => Outcome::Denied,
+        Err(error) => {
+            writer.error(&error);
+            Outcome::Error
+        }
+    };
+    backend.engine().counters.count(command, outcome);
 }
 
-fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
+/// Runs the command and writes its reply; whether what it asked for was admitted.
+fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
     let reply = match *command {
         Command::GcraLimit { key, period, burst, count } => {
             let decision = engine.gcra_limit(now, key, period, burst, count)?;
@@ -49,17 +58,17 @@ fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer
                 decision.retry.or(-1),
                 signed(decision.reset_after),
             ]);
-            return Ok(());
+            return Ok(!decision.denied);
         }
         Command::LimiterCheck { name, key, cost } => {
             let decision = engine.rate_limit_check(now, name, key, cost)?;
             writer.integers(check(&decision));
-            return Ok(());
+            return Ok(decision.allowed);
         }
         Command::LimiterPeek { name, key } => {
             let decision = engine.rate_limit_peek(now, name, key)?;
             writer.integers(check(&decision));
-            return Ok(());
+            return Ok(decision.allowed);
         }
         Command::Throttle { key, ref rule, quantity } => {
             let decision = engine.gcra(now, key, rule, quantity)?;
@@ -76,7 +85,7 @@ fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer
                 retry,
                 seconds(decision.reset_after),
             ]);
-            return Ok(());
+            return Ok(!denied);
         }
         Command::LimiterCreate { name, ref settings } => {
             engine.rate_limit_create(now, name, settings.clone())?;
@@ -95,12 +104,17 @@ fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer
             stats(name, limiter, unique_keys)
         }
         Command::LimiterList => Reply::Array(engine.rate_limit_list().map(|name| Reply::Bulk(name.into())).collect()),
+        Command::Policy(PolicyCommand::Admit { namespace, fingerprint, cost, ref options }) => {
+            let admission = engine.policy_admit(now, namespace, fingerprint, &options.job(cost))?;
+            writer.reply(&policies::admission(&admission));
+            return Ok(admission == Admission::Admitted);
+        }
         Command::Policy(ref command) => policies::run(engine, now, command)?,
         Command::Connection(_) => return Err(Error::Syntax),
         ref other => keys::run(engine, now, other)?,
     };
     writer.reply(&reply);
-    Ok(())
+    Ok(true)
 }
 
 fn check(decision: &crate::engine::CheckDecision) -> [i64; 5] {

@@ -6,6 +6,7 @@
 //! - [`Session`]: one client: what it sent so far, how it wants its replies, what it may do.
 
 mod connection;
+mod counters;
 mod describe;
 mod execute;
 mod glob;
@@ -16,6 +17,7 @@ pub mod resp;
 mod session;
 
 pub use connection::ConnectionCommand;
+pub use counters::{Counters, Outcome};
 pub use execute::{Backend, execute};
 pub use parse::{Arguments, Command, PolicyCommand, SetOptions, Unit};
 pub use policies::AdmitOptions;

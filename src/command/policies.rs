@@ -56,27 +56,24 @@ pub(super) fn run(engine: &mut Engine, now: u64, command: &PolicyCommand<'_>) ->
         PolicyCommand::Define { namespace, policy } => {
             Reply::Bulk(engine.policy_define(now, namespace, policy)?.as_bytes().into())
         }
-        PolicyCommand::Admit { namespace, fingerprint, cost, ref options } => {
-            match engine.policy_admit(now, namespace, fingerprint, &options.job(cost))? {
-                Admission::Admitted => {
-                    Reply::Array(Vec::from([Reply::Integer(1), Reply::Integer(0), Reply::Array(Vec::new())]))
-                }
-                Admission::Refused { retry_after, rules, lease } => {
-                    let lease = lease.then_some(-1);
-                    let blocked = rules.into_iter().map(|index| signed(index as u64)).chain(lease);
-                    Reply::Array(Vec::from([
-                        Reply::Integer(0),
-                        Reply::Integer(signed(retry_after)),
-                        Reply::integers(blocked),
-                    ]))
-                }
-            }
-        }
+        PolicyCommand::Admit { .. } => return Err(Error::Syntax),
         PolicyCommand::Show { namespace } => show(&engine.policy_show(now, namespace)?),
         PolicyCommand::Forget { namespace } => Reply::Bulk(engine.policy_forget(now, namespace)?.as_bytes().into()),
         PolicyCommand::Renew { namespace, leases } => Reply::count(engine.policy_renew(now, namespace, leases)?),
         PolicyCommand::Release { namespace, leases } => Reply::count(engine.policy_release(now, namespace, leases)?),
     })
+}
+
+/// The reply of `VALVE.ADMIT`: allowed, `retry_after_ms`, and the indexes of the rules that refuse, -1 for the lease.
+pub(super) fn admission(admission: &Admission) -> Reply {
+    let (allowed, retry_after, blocked) = match admission {
+        Admission::Admitted => (1, 0, Vec::new()),
+        Admission::Refused { retry_after, rules, lease } => {
+            let rules = rules.iter().map(|index| signed(*index as u64));
+            (0, signed(*retry_after), rules.chain(lease.then_some(-1)).collect())
+        }
+    };
+    Reply::Array(Vec::from([Reply::Integer(allowed), Reply::Integer(retry_after), Reply::integers(blocked)]))
 }
 
 fn show(shown: &Shown<'_>) -> Reply {

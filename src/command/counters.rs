@@ -1,0 +1,45 @@
+//! How many commands there were, by what they asked and how it ended.
+
+use super::parse::{Command, PolicyCommand};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was done, or its request admitted.
+    Allowed,
+    /// Its request was refused.
+    Denied,
+    /// It was wrong, or could not be done.
+    Error,
+}
+
+const OUTCOMES: [&str; 3] = ["allowed", "denied", "error"];
+const FAMILIES: [&str; 5] = ["gcra.limit", "ratelimit.check", "cl.throttle", "valve.admit", "other"];
+
+/// Commands since the engine was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters([[u64; 3]; 5]);
+
+impl Counters {
+    /// Counts one command.
+    pub(super) fn count(&mut self, command: &Command<'_>, outcome: Outcome) {
+        let family = match command {
+            Command::GcraLimit { .. } => 0,
+            Command::LimiterCheck { .. } => 1,
+            Command::Throttle { .. } => 2,
+            Command::Policy(PolicyCommand::Admit { .. }) => 3,
+            _ => 4,
+        };
+        if let Some(count) = self.0.get_mut(family).and_then(|counts| counts.get_mut(outcome as usize)) {
+            *count = count.wrapping_add(1);
+        }
+    }
+
+    /// Each command or kind of command, outcome, and how many there were.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        let counts = FAMILIES.into_iter().zip(self.0);
+        counts.flat_map(|(family, counts)| {
+            OUTCOMES.into_iter().zip(counts).map(move |(outcome, count)| (family, outcome, count))
+        })
+    }
+}
