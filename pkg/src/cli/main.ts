@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { HotKVError } from "../errors.ts";
 import { HotKV } from "../index.node.ts";
 import { addCompletion } from "./completion.ts";
 import { STATUS } from "./exec.ts";
@@ -188,8 +187,6 @@ function version(): string {
 try {
   await program.parseAsync();
 } catch (error) {
-  const known = error instanceof HotKVError || (error instanceof Error && "code" in error);
   console.error(styled("red", `error: ${error instanceof Error ? error.message : String(error)}`, process.stderr));
-  if (!known && process.env.TIDEGATE_DEBUG) console.error(error);
   process.exitCode = STATUS.error;
 }

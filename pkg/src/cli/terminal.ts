@@ -5,7 +5,8 @@ export type Style = "green" | "red" | "dim" | "bold" | "yellow" | "cyan";
 
 /** Whether a person is looking at `stream`: it is a terminal, and nobody asked for plain text. */
 export function isStyled(stream: NodeJS.WriteStream): boolean {
-  return stream.isTTY === true && !process.env.NO_COLOR;
+  const { NO_COLOR: plain } = process.env;
+  return stream.isTTY === true && !plain;
 }
 
 /** `text` in `style` where `stream` shows color, as it is elsewhere. */
