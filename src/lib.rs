@@ -42,6 +42,7 @@ pub mod keyspace;
 pub mod limiter;
 mod number;
 pub mod policy;
+mod sorted_map;
 
 pub use command::{Flow, Session};
 pub use engine::{Engine, GcraDecision, Options};

@@ -10,12 +10,10 @@ mod settings;
 pub use rate::Rate;
 pub use settings::{Algorithm, Settings};
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-
 use crate::Error;
 use crate::algorithm::Rule;
 use crate::keyspace::Space;
+use crate::sorted_map::SortedMap;
 
 /// One named limiter.
 #[derive(Clone, Debug)]
@@ -35,7 +33,7 @@ pub struct Limiter {
 /// Every limiter by name, in the order of the names' bytes.
 #[derive(Debug, Default)]
 pub struct Limiters {
-    by_name: BTreeMap<Box<[u8]>, Limiter>,
+    by_name: SortedMap<Limiter>,
 }
 
 impl Limiters {
@@ -57,12 +55,12 @@ impl Limiters {
 
     /// Whether there is a limiter called `name`.
     pub fn contains(&self, name: &[u8]) -> bool {
-        self.by_name.contains_key(name)
+        self.by_name.get(name).is_some()
     }
 
     /// Adds a limiter; one of the same name is replaced.
     pub fn insert(&mut self, name: &[u8], limiter: Limiter) {
-        self.by_name.insert(name.into(), limiter);
+        self.by_name.insert(name, limiter);
     }
 
     /// Removes a limiter.
@@ -75,7 +73,7 @@ impl Limiters {
 
     /// All names, sorted by bytes.
     pub fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.by_name.keys().map(AsRef::as_ref)
+        self.by_name.iter().map(|(name, _)| name)
     }
 
     /// How many limiters there are.

@@ -213,10 +213,13 @@ impl Engine {
             if let (Some(stated), Some(decider)) = (policy.rules.get(rule), policy.deciders.get(rule)) {
                 // What a job that costs the least would find; its own unit is not counted as used.
                 let verdict = self.keyspace.decide(key, decider, Positive::ONE).verdict;
-                states.push(shown(rule, key.name, stated.most().get(), &verdict));
+                let state = shown(rule, key.name, stated.most().get(), &verdict);
+                let at = states.partition_point(|before: &RuleState| {
+                    (before.rule, &before.identity) < (state.rule, &state.identity)
+                });
+                states.insert(at, state);
             }
         });
-        states.sort_unstable_by(|a, b| (a.rule, &a.identity).cmp(&(b.rule, &b.identity)));
         let leases = found.leases.len();
         Ok(Shown { policy, states, more, leases })
     }

@@ -1,51 +1,60 @@
 //! One spelling for equal policies, and its fingerprint.
 
-use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::json::push_quoted;
 use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
+use crate::Positive;
 
 /// The policy with its rules sorted, durations in ms, defaults filled in, and `burst` left out of window rules.
 pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> String {
-    let mut rules: Vec<String> = rules.iter().map(rule).collect();
-    rules.sort_unstable();
-    let rules = rules.join(",");
-    match concurrency {
-        Some(Concurrency { limit, lease }) => {
-            format!(r#"{{"concurrency":{{"lease":{},"limit":{}}},"rate":[{rules}]}}"#, lease.get(), limit.get())
-        }
-        None => format!(r#"{{"rate":[{rules}]}}"#),
+    let mut sorted: Vec<String> = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let rule = self::rule(rule);
+        sorted.insert(sorted.partition_point(|before| *before < rule), rule);
     }
+    let mut json = String::from("{");
+    if let Some(Concurrency { limit, lease }) = concurrency {
+        push_integer(&mut json, "\"concurrency\":{\"lease\":", *lease);
+        push_integer(&mut json, ",\"limit\":", *limit);
+        json.push_str("},");
+    }
+    json.push_str("\"rate\":");
+    for (index, rule) in sorted.iter().enumerate() {
+        json.push(if index == 0 { '[' } else { ',' });
+        json.push_str(rule);
+    }
+    json.push_str("]}");
+    json
 }
 
 fn rule(rule: &PolicyRule) -> String {
-    let burst = match rule.algorithm {
-        RuleAlgorithm::Gcra => format!(r#""burst":{},"#, rule.burst.get()),
-        RuleAlgorithm::FixedWindow | RuleAlgorithm::SlidingWindow => String::new(),
-    };
-    let named = |field: &str, text: &Option<alloc::boxed::Box<str>>| match text {
-        Some(text) => format!(r#","{field}":{}"#, quoted(text)),
-        None => String::new(),
-    };
-    format!(
-        r#"{{"algorithm":"{}",{burst}"interval":{},"limit":{}{}{}}}"#,
-        rule.algorithm.name(),
-        rule.interval.get(),
-        rule.limit.get(),
-        named("name", &rule.name),
-        named("scope", &rule.scope),
-    )
+    let mut json = String::from("{\"algorithm\":");
+    push_quoted(&mut json, rule.algorithm.name());
+    if rule.algorithm == RuleAlgorithm::Gcra {
+        push_integer(&mut json, ",\"burst\":", rule.burst);
+    }
+    push_integer(&mut json, ",\"interval\":", rule.interval);
+    push_integer(&mut json, ",\"limit\":", rule.limit);
+    for (field, text) in [(",\"name\":", &rule.name), (",\"scope\":", &rule.scope)] {
+        if let Some(text) = text {
+            json.push_str(field);
+            push_quoted(&mut json, text);
+        }
+    }
+    json.push('}');
+    json
 }
 
-/// Text as JSON.
-pub(super) fn quoted(text: &str) -> String {
-    format!("{}", Value::from(text))
+/// Appends `field` and a number.
+pub(super) fn push_integer(json: &mut String, field: &str, value: Positive) {
+    json.push_str(field);
+    json.push_str(&value.get().to_string());
 }
 
 /// SHA-256 of a canonical policy, in lower-case hexadecimal.

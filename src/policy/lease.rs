@@ -1,9 +1,7 @@
 //! Leases: how many jobs of a namespace run at once, over all workers.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-
 use crate::Positive;
+use crate::sorted_map::SortedMap;
 
 /// At most `limit` jobs at once, each of which holds a lease that it renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +15,7 @@ pub struct Concurrency {
 /// The leases that are held, by id.
 #[derive(Clone, Debug, Default)]
 pub struct Leases {
-    expires: BTreeMap<Box<[u8]>, u64>,
+    expires: SortedMap<u64>,
     /// No lease runs out before this.
     earliest: u64,
 }
@@ -30,11 +28,11 @@ impl Leases {
         if self.earliest > now && self.earliest <= furthest {
             return;
         }
-        self.expires.retain(|_, expires| {
+        self.expires.retain(|expires| {
             *expires = furthest.min(*expires);
             *expires > now
         });
-        self.earliest = self.expires.values().copied().min().unwrap_or(u64::MAX);
+        self.earliest = self.expires.iter().map(|(_, expires)| *expires).min().unwrap_or(u64::MAX);
     }
 
     /// How many are held.
@@ -54,17 +52,17 @@ impl Leases {
 
     /// When the next lease runs out.
     pub(super) fn next_expiry(&self) -> Option<u64> {
-        self.expires.values().copied().min()
+        self.expires.iter().map(|(_, expires)| *expires).min()
     }
 
     /// Each lease and when it runs out.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.expires.iter().map(|(id, expires)| (id.as_ref(), *expires))
+        self.expires.iter().map(|(id, expires)| (id, *expires))
     }
 
     /// Holds `id` until `expires`.
     pub(super) fn hold(&mut self, id: &[u8], expires: u64) {
-        self.expires.insert(id.into(), expires);
+        self.expires.insert(id, expires);
         self.earliest = self.earliest.min(expires);
     }
 

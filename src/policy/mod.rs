@@ -2,6 +2,7 @@
 //!
 //! - [`interval`]: how long, as a number or as text;
 //! - [`rule`]: one rule, and what it may say;
+//! - [`json`]: JSON, as far as a policy needs it;
 //! - [`read`]: a policy out of JSON, or the reason why it is none;
 //! - [`canonical`]: one spelling for equal policies, and its fingerprint;
 //! - [`lease`]: the jobs that run at once;
@@ -11,6 +12,7 @@
 mod admission;
 mod canonical;
 mod interval;
+mod json;
 mod lease;
 mod namespace;
 mod read;

@@ -1,16 +1,16 @@
 //! A namespace: the policy in force, and where its rules keep their states.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::canonical::quoted;
+use super::canonical::push_integer;
+use super::json::push_quoted;
 use super::lease::Leases;
 use super::read::Policy;
 use super::rule::PolicyRule;
 use crate::Error;
 use crate::keyspace::{Keyspace, Space};
+use crate::sorted_map::SortedMap;
 
 /// One namespace. Forgetting its policy leaves the rest, so that what was spent stays spent.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Namespace {
     /// Where each rule of the policy keeps its states, in the rules' order.
     pub(super) spaces: Vec<Space>,
     /// Every rule that ever was, by what its state is kept under.
-    pub(super) known: BTreeMap<Box<str>, Space>,
+    pub(super) known: SortedMap<Space>,
     /// Jobs that run now.
     pub(super) leases: Leases,
 }
@@ -36,16 +36,22 @@ impl Namespace {
 
     /// Puts `policy` in force; its rules find the states that rules of the same name left.
     pub(super) fn define(&mut self, policy: Policy, keyspace: &mut Keyspace) {
-        let known = &mut self.known;
-        let spaces =
-            policy.rules.iter().map(|rule| *known.entry(state_key(rule)).or_insert_with(|| keyspace.new_space()));
-        self.spaces = spaces.collect();
+        self.spaces.clear();
+        for rule in &policy.rules {
+            let key = state_key(rule);
+            let space = match self.known.get(key.as_bytes()) {
+                Some(space) => *space,
+                None => keyspace.new_space(),
+            };
+            self.known.insert(key.as_bytes(), space);
+            self.spaces.push(space);
+        }
         self.policy = Some(policy);
     }
 
     /// Every rule that ever was: what its state is kept under, and where. For stores.
     pub fn known_rules(&self) -> impl Iterator<Item = (&str, Space)> {
-        self.known.iter().map(|(key, space)| (key.as_ref(), *space))
+        self.known.iter().map(|(key, space)| (core::str::from_utf8(key).unwrap_or_default(), *space))
     }
 
     /// The leases that are held. For stores.
@@ -55,7 +61,7 @@ impl Namespace {
 
     /// Brings back a rule that a store knew.
     pub fn restore_rule(&mut self, key: &str, space: Space) {
-        self.known.insert(key.into(), space);
+        self.known.insert(key.as_bytes(), space);
     }
 
     /// Brings back a lease that a store knew.
@@ -65,19 +71,33 @@ impl Namespace {
 }
 
 /// What a rule's state is kept under. Being JSON, no two different rules ever spell the same.
-fn state_key(rule: &PolicyRule) -> Box<str> {
-    let key = match (&rule.name, &rule.scope) {
-        (None, _) => format!(r#"["{}",{}]"#, rule.algorithm.name(), rule.interval.get()),
-        (Some(name), None) => format!("{{{}:0}}", quoted(name)),
-        (Some(name), Some(scope)) => format!("{{{}:{}}}", quoted(name), quoted(scope)),
-    };
-    key.into()
+fn state_key(rule: &PolicyRule) -> String {
+    let mut key = String::new();
+    match &rule.name {
+        None => {
+            key.push('[');
+            push_quoted(&mut key, rule.algorithm.name());
+            push_integer(&mut key, ",", rule.interval);
+            key.push(']');
+        }
+        Some(name) => {
+            key.push('{');
+            push_quoted(&mut key, name);
+            key.push(':');
+            match &rule.scope {
+                Some(scope) => push_quoted(&mut key, scope),
+                None => key.push('0'),
+            }
+            key.push('}');
+        }
+    }
+    key
 }
 
 /// Every namespace.
 #[derive(Debug, Default)]
 pub struct Policies {
-    namespaces: BTreeMap<Box<[u8]>, Namespace>,
+    namespaces: SortedMap<Namespace>,
 }
 
 impl Policies {
@@ -93,6 +113,6 @@ impl Policies {
 
     /// The namespace of that name, made when it is new.
     pub fn entry(&mut self, namespace: &[u8]) -> &mut Namespace {
-        self.namespaces.entry(namespace.into()).or_default()
+        self.namespaces.get_or_insert_default(namespace)
     }
 }

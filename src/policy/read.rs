@@ -5,10 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::{Map, Value};
-
 use super::canonical::{self, Fingerprint};
 use super::interval;
+use super::json::{Json, Kind};
 use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
@@ -49,28 +48,26 @@ impl Policy {
     /// # Errors
     /// [`Error::InvalidOptions`], naming the field, its value and what is allowed.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
-        let value: Value = serde_json::from_slice(json)
-            .map_err(|error| Error::InvalidOptions(format!("the policy is not valid JSON: {error}")))?;
-        let (rate, concurrency) = match value {
-            Value::Object(mut fields) if fields.contains_key("rate") => {
-                only(&fields, "policy", &["rate", "concurrency"])?;
-                let concurrency = fields.remove("concurrency").map(|value| read_concurrency(&value)).transpose()?;
-                (fields.remove("rate").unwrap_or_default(), concurrency)
+        let json = core::str::from_utf8(json).map_err(|error| not_json(error.valid_up_to()))?;
+        let value = Json::read(json).map_err(not_json)?;
+        let (rate, concurrency) = match value.as_object() {
+            Some(fields) if field(fields, "rate").is_some() => {
+                only(fields, "policy", &["rate", "concurrency"])?;
+                let concurrency = field(fields, "concurrency").map(read_concurrency).transpose()?;
+                (field(fields, "rate").unwrap_or(&value), concurrency)
             }
-            value => (value, None),
+            _ => (&value, None),
         };
-        let rules = match &rate {
-            Value::Array(rules) if rules.is_empty() => {
-                return Err(invalid("rate", &rate, "a rule, or an array of at least one"));
+        let mut rules = Vec::new();
+        match &rate.kind {
+            Kind::Array(given) if !given.is_empty() => {
+                for (index, rule) in given.iter().enumerate() {
+                    rules.push(read_rule(&format!("rate[{index}]"), rule)?);
+                }
             }
-            Value::Array(rules) => {
-                let numbered = rules.iter().enumerate();
-                numbered
-                    .map(|(index, rule)| read_rule(&format!("rate[{index}]"), rule))
-                    .collect::<Result<Vec<_>, _>>()?
-            }
-            rule => Vec::from([read_rule("rate", rule)?]),
-        };
+            Kind::Array(_) => return Err(invalid("rate", Some(rate), "a rule, or an array of at least one")),
+            _ => rules.push(read_rule("rate", rate)?),
+        }
         check_distinct(&rules)?;
         let mut deciders = Vec::with_capacity(rules.len());
         for (index, rule) in rules.iter().enumerate() {
@@ -86,67 +83,75 @@ impl Policy {
     }
 }
 
-fn read_rule(at: &str, value: &Value) -> Result<PolicyRule, Error> {
-    let Value::Object(fields) = value else {
-        return Err(invalid(at, value, "a rule: { limit, interval, algorithm?, burst?, name?, scope? }"));
+type Field<'a> = (String, Json<'a>);
+
+/// The field called `name`.
+fn field<'a>(fields: &'a [Field<'a>], name: &str) -> Option<&'a Json<'a>> {
+    fields.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+}
+
+fn read_rule(at: &str, value: &Json<'_>) -> Result<PolicyRule, Error> {
+    let Some(fields) = value.as_object() else {
+        return Err(invalid(at, Some(value), "a rule: { limit, interval, algorithm?, burst?, name?, scope? }"));
     };
     only(fields, at, &["limit", "interval", "algorithm", "burst", "name", "scope"])?;
-    let field = |name: &str| fields.get(name).unwrap_or(&Value::Null);
-    let path = |name: &str| format!("{at}.{name}");
-    let algorithm = match fields.get("algorithm") {
-        None => RuleAlgorithm::Gcra,
-        Some(value) => RuleAlgorithm::ALL
-            .into_iter()
-            .find(|algorithm| value.as_str() == Some(algorithm.name()))
-            .ok_or_else(|| invalid(&path("algorithm"), value, "gcra, fixed-window or sliding-window"))?,
-    };
+    let field = |name: &str| (format!("{at}.{name}"), field(fields, name));
     let text = |name: &str| {
-        let Some(value) = fields.get(name) else { return Ok(None) };
-        match value.as_str().filter(|text| text.len() <= MAX_NAME_BYTES) {
+        let (path, value) = field(name);
+        let Some(value) = value else { return Ok(None) };
+        match value.as_text().filter(|text| text.len() <= MAX_NAME_BYTES) {
             Some(text) => Ok(Some(Box::from(text))),
-            None => Err(invalid(&path(name), value, "text of at most 4096 bytes")),
+            None => Err(invalid(&path, Some(value), "text of at most 4096 bytes")),
         }
     };
+    let algorithm = match field("algorithm") {
+        (_, None) => RuleAlgorithm::Gcra,
+        (path, Some(value)) => RuleAlgorithm::ALL
+            .into_iter()
+            .find(|algorithm| value.as_text() == Some(algorithm.name()))
+            .ok_or_else(|| invalid(&path, Some(value), "gcra, fixed-window or sliding-window"))?,
+    };
+    let burst = field("burst");
     let rule = PolicyRule {
-        limit: positive(&path("limit"), field("limit"))?,
-        interval: read_interval(&path("interval"), field("interval"))?,
+        limit: positive(field("limit"))?,
+        interval: read_interval(field("interval"))?,
         algorithm,
-        burst: fields.get("burst").map_or(Ok(Positive::ONE), |value| positive(&path("burst"), value))?,
+        burst: if burst.1.is_some() { positive(burst)? } else { Positive::ONE },
         name: text("name")?,
         scope: text("scope")?,
     };
     if rule.scope.is_some() && rule.name.is_none() {
-        return Err(invalid(&path("name"), &Value::Null, "given, since the rule has a scope"));
+        return Err(invalid(&field("name").0, None, "given, since the rule has a scope"));
     }
     Ok(rule)
 }
 
-fn read_concurrency(value: &Value) -> Result<Concurrency, Error> {
-    let Value::Object(fields) = value else {
-        return Err(invalid("concurrency", value, "{ limit, lease? }"));
+fn read_concurrency(value: &Json<'_>) -> Result<Concurrency, Error> {
+    let Some(fields) = value.as_object() else {
+        return Err(invalid("concurrency", Some(value), "{ limit, lease? }"));
     };
     only(fields, "concurrency", &["limit", "lease"])?;
-    let limit = positive("concurrency.limit", fields.get("limit").unwrap_or(&Value::Null))?;
-    let lease = match fields.get("lease") {
-        Some(value) => read_interval("concurrency.lease", value)?,
+    let limit = positive(("concurrency.limit".to_string(), field(fields, "limit")))?;
+    let lease = match field(fields, "lease") {
+        Some(value) => read_interval(("concurrency.lease".to_string(), Some(value)))?,
         None => Positive::new(DEFAULT_LEASE_MS).unwrap_or(Positive::ONE),
     };
     Ok(Concurrency { limit, lease })
 }
 
-fn read_interval(at: &str, value: &Value) -> Result<Positive, Error> {
-    let read = match value {
-        Value::String(text) => interval::parse(text),
-        other => other.as_u64().and_then(Positive::new),
-    };
+fn read_interval((path, value): (String, Option<&Json<'_>>)) -> Result<Positive, Error> {
+    let read = value.and_then(|value| match value.as_text() {
+        Some(text) => interval::parse(text),
+        None => value.as_integer().and_then(Positive::new),
+    });
     read.ok_or_else(|| {
-        invalid(at, value, "whole milliseconds from 1, or text such as \"1h30m\" with ms, s, m, h, d, w")
+        invalid(&path, value, "whole milliseconds from 1, or text such as \"1h30m\" with ms, s, m, h, d, w")
     })
 }
 
-fn positive(at: &str, value: &Value) -> Result<Positive, Error> {
-    let read = value.as_u64().and_then(Positive::new);
-    read.ok_or_else(|| invalid(at, value, &format!("an integer from 1 to {MAX_INTEGER}")))
+fn positive((path, value): (String, Option<&Json<'_>>)) -> Result<Positive, Error> {
+    let read = value.and_then(Json::as_integer).and_then(Positive::new);
+    read.ok_or_else(|| invalid(&path, value, &format!("an integer from 1 to {MAX_INTEGER}")))
 }
 
 /// No two rules may keep their state in one place.
@@ -159,32 +164,39 @@ fn check_distinct(rules: &[PolicyRule]) -> Result<(), Error> {
                 _ => false,
             };
             if clash {
-                let name = rule.name.as_ref().map_or(Value::Null, |name| Value::String(name.to_string()));
-                let allowed = format!(
-                    "different from that of rate[{before}], which has the same {}",
-                    if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" }
-                );
-                return Err(invalid(&format!("rate[{index}].name"), &name, &allowed));
+                let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
+                return Err(Error::InvalidOptions(format!(
+                    "rate[{index}].name must be different from that of rate[{before}], which has the same {what}"
+                )));
             }
         }
     }
     Ok(())
 }
 
-/// Refuses any field that is not one of `known`.
-fn only(fields: &Map<String, Value>, at: &str, known: &[&str]) -> Result<(), Error> {
-    match fields.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-        Some((name, value)) => Err(invalid(&format!("{at}.{name}"), value, &format!("one of {}", known.join(", ")))),
-        None => Ok(()),
+/// Refuses any field that is not one of `known`, or is there twice.
+fn only(fields: &[Field<'_>], at: &str, known: &[&str]) -> Result<(), Error> {
+    for (index, (name, value)) in fields.iter().enumerate() {
+        let twice = fields.iter().take(index).any(|(before, _)| before == name);
+        if twice || !known.contains(&name.as_str()) {
+            let allowed = if twice { "given once".to_string() } else { format!("one of {}", known.join(", ")) };
+            return Err(invalid(&format!("{at}.{name}"), Some(value), &allowed));
+        }
     }
+    Ok(())
 }
 
-fn invalid(at: &str, value: &Value, allowed: &str) -> Error {
-    let shown = match value {
-        Value::Null => "nothing".to_string(),
-        value => value.to_string(),
+#[cold]
+fn invalid(at: &str, value: Option<&Json<'_>>, allowed: &str) -> Error {
+    let shown = value.map_or("nothing", |value| value.text);
+    // At most 80 letters of it.
+    let (shown, cut) = match shown.char_indices().nth(80) {
+        Some((end, _)) => (shown.get(..end).unwrap_or_default(), "…"),
+        None => (shown, ""),
     };
-    let shown: String =
-        if shown.chars().count() > 80 { shown.chars().take(80).chain(['…']).collect() } else { shown };
-    Error::InvalidOptions(format!("{at} must be {allowed}, not {shown}"))
+    Error::InvalidOptions(format!("{at} must be {allowed}, not {shown}{cut}"))
+}
+
+fn not_json(at: usize) -> Error {
+    Error::InvalidOptions(format!("the policy is not valid JSON: see byte {at}"))
 }

@@ -1,0 +1,330 @@
+//! JSON, as far as a policy needs it: every value remembers how it was written, so that an error can show it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::number::parse_digits;
+
+/// Values nest no deeper than this; a policy needs four levels.
+const MOST_LEVELS: usize = 16;
+
+/// A value and its text.
+#[derive(Clone, Debug)]
+pub(super) struct Json<'a> {
+    /// As it was written.
+    pub text: &'a str,
+    pub kind: Kind<'a>,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind<'a> {
+    /// A number, `true`, `false` or `null`.
+    Word,
+    Text(String),
+    Array(Vec<Json<'a>>),
+    Object(Vec<(String, Json<'a>)>),
+}
+
+impl<'a> Json<'a> {
+    /// Reads one value and nothing else. The error is the byte at which it stops being JSON.
+    pub fn read(text: &'a str) -> Result<Self, usize> {
+        let mut reader = Reader { text, at: 0 };
+        let value = reader.value(0).ok_or(reader.at)?;
+        reader.space();
+        if reader.at == text.len() { Ok(value) } else { Err(reader.at) }
+    }
+
+    /// The text, when it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The integer, when it is one that is not negative and has at most 16 digits.
+    pub fn as_integer(&self) -> Option<u64> {
+        parse_digits(self.text.as_bytes())
+    }
+
+    /// The fields, when it is an object.
+    pub fn as_object(&self) -> Option<&[(String, Self)]> {
+        match &self.kind {
+            Kind::Object(fields) => Some(fields),
+            _ => None,
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip(&mut self) {
+        self.at = self.at.saturating_add(1);
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        if self.peek()? != byte {
+            return None;
+        }
+        self.skip();
+        Some(())
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
+            self.skip();
+        }
+    }
+
+    fn value(&mut self, level: usize) -> Option<Json<'a>> {
+        if level > MOST_LEVELS {
+            return None;
+        }
+        self.space();
+        let start = self.at;
+        let kind = match self.peek()? {
+            b'"' => Kind::Text(self.string()?),
+            b'[' => {
+                let mut items = Vec::new();
+                self.list(b']', |reader| {
+                    items.push(reader.value(level.saturating_add(1))?);
+                    Some(())
+                })?;
+                Kind::Array(items)
+            }
+            b'{' => {
+                let mut fields = Vec::new();
+                self.list(b'}', |reader| {
+                    let name = reader.string()?;
+                    reader.space();
+                    reader.take(b':')?;
+                    fields.push((name, reader.value(level.saturating_add(1))?));
+                    Some(())
+                })?;
+                Kind::Object(fields)
+            }
+            _ => {
+                while let Some(b'a'..=b'z' | b'0'..=b'9' | b'+' | b'-' | b'.' | b'E') = self.peek() {
+                    self.skip();
+                }
+                let word = self.text.get(start..self.at)?;
+                if !matches!(word, "null" | "true" | "false") && !is_number(word.as_bytes()) {
+                    self.at = start;
+                    return None;
+                }
+                Kind::Word
+            }
+        };
+        Some(Json { text: self.text.get(start..self.at)?, kind })
+    }
+
+    /// Items between commas, up to `end`.
+    fn list(&mut self, end: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.skip();
+        self.space();
+        if self.take(end).is_some() {
+            return Some(());
+        }
+        loop {
+            self.space();
+            item(self)?;
+            self.space();
+            if self.take(end).is_some() {
+                return Some(());
+            }
+            self.take(b',')?;
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        self.take(b'"')?;
+        let mut string = String::new();
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let letter = rest.chars().next().filter(|letter| *letter >= ' ')?;
+            self.at = self.at.saturating_add(letter.len_utf8());
+            match letter {
+                '"' => return Some(string),
+                '\\' => string.push(self.escape()?),
+                letter => string.push(letter),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Option<char> {
+        let letter = self.peek()?;
+        self.skip();
+        Some(match letter {
+            b'"' | b'\\' | b'/' => char::from(letter),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let unit = self.unit()?;
+                // Half a character must be followed by its other half.
+                if !(0xd800..0xdc00).contains(&unit) {
+                    return char::from_u32(unit);
+                }
+                self.take(b'\\')?;
+                self.take(b'u')?;
+                let low = self.unit()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+                let high = unit.saturating_sub(0xd800);
+                return char::from_u32((high << 10 | low).saturating_add(0x1_0000));
+            }
+            _ => return None,
+        })
+    }
+
+    /// Four hexadecimal digits.
+    fn unit(&mut self) -> Option<u32> {
+        let end = self.at.saturating_add(4);
+        let digits = self.text.get(self.at..end)?;
+        self.at = end;
+        digits.chars().try_fold(0, |unit: u32, digit| Some(unit << 4 | digit.to_digit(16)?))
+    }
+}
+
+/// Whether `word` is a number as JSON spells them.
+fn is_number(word: &[u8]) -> bool {
+    let digits = |word: &[u8]| word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut rest = word.strip_prefix(b"-").unwrap_or(word);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest.first() == Some(&b'0')) {
+        return false;
+    }
+    rest = rest.get(whole..).unwrap_or_default();
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let count = digits(fraction);
+        if count == 0 {
+            return false;
+        }
+        rest = fraction.get(count..).unwrap_or_default();
+    }
+    if let Some(exponent) = rest.strip_prefix(b"e").or(rest.strip_prefix(b"E")) {
+        let exponent = exponent.strip_prefix(b"+").or(exponent.strip_prefix(b"-")).unwrap_or(exponent);
+        let count = digits(exponent);
+        return count > 0 && count == exponent.len();
+    }
+    rest.is_empty()
+}
+
+/// Appends text as JSON.
+pub(super) fn push_quoted(json: &mut String, text: &str) {
+    json.push('"');
+    for letter in text.chars() {
+        let short = match letter {
+            '"' => '"',
+            '\\' => '\\',
+            '\u{8}' => 'b',
+            '\u{c}' => 'f',
+            '\n' => 'n',
+            '\r' => 'r',
+            '\t' => 't',
+            '\0'..='\u{1f}' => {
+                json.push_str("\\u00");
+                for digit in [u32::from(letter) >> 4, u32::from(letter) & 15] {
+                    json.extend(char::from_digit(digit, 16));
+                }
+                continue;
+            }
+            _ => {
+                json.push(letter);
+                continue;
+            }
+        };
+        json.push('\\');
+        json.push(short);
+    }
+    json.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn what_is_json_is_read_as_another_reader_does() {
+        for text in [
+            "null",
+            " true ",
+            "0",
+            "-0",
+            "-1.5e+10",
+            "1E3",
+            r#""""#,
+            r#""a\"\\\/\b\f\n\r\t\u00e9\ud83c\udf0aé🌊""#,
+            "[]",
+            "[1, [2], {}]",
+            r#"{"a":1,"b":{"c":[null,false]}}"#,
+            "{ }",
+        ] {
+            let read = Json::read(text).unwrap();
+            assert_eq!(read.text, text.trim());
+            let other: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(read.as_text(), other.as_str(), "{text}");
+            assert_eq!(read.as_object().map(<[_]>::len), other.as_object().map(serde_json::Map::len), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_at_its_place() {
+        for (text, at) in [
+            ("", 0),
+            ("nul", 0),
+            ("01", 0),
+            ("1.", 0),
+            (".5", 0),
+            ("1e", 0),
+            ("+1", 0),
+            ("NaN", 0),
+            ("[1,]", 3),
+            ("[1 2]", 3),
+            ("{\"a\"}", 4),
+            ("{a:1}", 1),
+            ("{\"a\":1,}", 7),
+            ("\"abc", 4),
+            ("\"\n\"", 1),
+            (r#""\x""#, 3),
+            (r#""\ud800""#, 7),
+            (r#""\ud800\u0041""#, 13),
+            (r#""\udc00""#, 7),
+            ("1 2", 2),
+            ("'a'", 0),
+        ] {
+            assert_eq!(Json::read(text).map(|value| value.text), Err(at), "{text}");
+            assert!(serde_json::from_str::<serde_json::Value>(text).is_err(), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert_eq!(Json::read(&deep).map(|value| value.text), Err(MOST_LEVELS + 1));
+    }
+
+    #[test]
+    fn text_is_written_as_another_writer_does() {
+        let all: String = (0..0x250).filter_map(char::from_u32).chain(['\u{2028}', '🌊']).collect();
+        let mut json = String::new();
+        push_quoted(&mut json, &all);
+        assert_eq!(json, serde_json::to_string(&all).unwrap());
+        assert_eq!(Json::read(&json).unwrap().as_text(), Some(all.as_str()));
+    }
+
+    #[test]
+    fn only_whole_numbers_are_integers() {
+        let integers = ["0", "1", "9007199254740991", "-1", "1.0", "1e3", "true", "\"1\"", "10000000000000000"];
+        let read: Vec<_> = integers.iter().map(|text| Json::read(text).unwrap().as_integer()).collect();
+        let (zero, one, most) = (Some(0), Some(1), Some((1 << 53) - 1));
+        assert_eq!(read, vec![zero, one, most, None, None, None, None, None, None]);
+    }
+}
