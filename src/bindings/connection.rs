@@ -20,7 +20,6 @@ pub struct Connection {
 impl Connection {
     /// A client; with a password it must send that first. `id` is what `CLIENT ID` replies.
     #[wasm_bindgen(constructor)]
-    #[expect(clippy::needless_pass_by_value, reason = "JavaScript hands the text over")]
     pub fn new(id: f64, password: Option<String>) -> Self {
         let id = time(id);
         let session = match password {
