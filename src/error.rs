@@ -19,7 +19,7 @@ pub enum Error {
     /// An integer argument of a command is not a decimal integer in range.
     NotAnInteger,
     /// A command has too few or too many arguments; holds its lower-case name.
-    WrongArity(String),
+    WrongArity(&'static str),
     /// An unknown option, or an option without its value.
     Syntax,
     /// No such command; holds the name as it was sent, made printable and cut.

@@ -54,7 +54,8 @@ impl Core {
     /// How many commands there were: lines of command, outcome and count.
     pub fn counters(&self) -> String {
         let counts = self.engine.counters().iter();
-        let lines: Vec<String> = counts.map(|(command, outcome, count)| format!("{command} {outcome} {count}")).collect();
+        let lines: Vec<String> =
+            counts.map(|(command, outcome, count)| format!("{command} {outcome} {count}")).collect();
         lines.join("\n")
     }
 

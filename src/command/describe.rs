@@ -1,84 +1,37 @@
 //! What the server says of itself.
 
 use alloc::format;
-use alloc::vec::Vec;
 
 use super::execute::Backend;
-use super::resp::Reply;
+use super::resp::Writer;
+use super::table::COMMANDS;
 use crate::keyspace::Space;
 
-/// Every command with its arity (negative: at least so many), flags, and its first, last and step of keys.
-const COMMANDS: &[(&str, i64, &str, [i64; 3])] = &[
-    ("auth", -2, "fast", [0, 0, 0]),
-    ("cl.throttle", -5, "write", [1, 1, 1]),
-    ("client", -2, "fast", [0, 0, 0]),
-    ("command", -1, "readonly", [0, 0, 0]),
-    ("dbsize", 1, "readonly", [0, 0, 0]),
-    ("del", -2, "write", [1, -1, 1]),
-    ("discard", 1, "fast", [0, 0, 0]),
-    ("echo", 2, "fast", [0, 0, 0]),
-    ("exec", 1, "fast", [0, 0, 0]),
-    ("exists", -2, "readonly", [1, -1, 1]),
-    ("expire", -3, "write", [1, 1, 1]),
-    ("flushall", -1, "write", [0, 0, 0]),
-    ("flushdb", -1, "write", [0, 0, 0]),
-    ("gcra.limit", -4, "write", [1, 1, 1]),
-    ("gcra.reset", -2, "write", [1, -1, 1]),
-    ("get", 2, "readonly", [1, 1, 1]),
-    ("hello", -1, "fast", [0, 0, 0]),
-    ("info", -1, "readonly", [0, 0, 0]),
-    ("keys", 2, "readonly", [0, 0, 0]),
-    ("multi", 1, "fast", [0, 0, 0]),
-    ("persist", 2, "write", [1, 1, 1]),
-    ("pexpire", -3, "write", [1, 1, 1]),
-    ("ping", -1, "fast", [0, 0, 0]),
-    ("pttl", 2, "readonly", [1, 1, 1]),
-    ("quit", -1, "fast", [0, 0, 0]),
-    ("ratelimit.check", -3, "write", [1, 1, 1]),
-    ("ratelimit.create", -4, "write", [1, 1, 1]),
-    ("ratelimit.drop", 2, "write", [1, 1, 1]),
-    ("ratelimit.list", 1, "readonly", [0, 0, 0]),
-    ("ratelimit.peek", 3, "readonly", [1, 1, 1]),
-    ("ratelimit.reset", 3, "write", [1, 1, 1]),
-    ("ratelimit.stats", 2, "readonly", [1, 1, 1]),
-    ("reset", 1, "fast", [0, 0, 0]),
-    ("scan", -2, "readonly", [0, 0, 0]),
-    ("select", 2, "fast", [0, 0, 0]),
-    ("set", -3, "write", [1, 1, 1]),
-    ("time", 1, "fast", [0, 0, 0]),
-    ("ttl", 2, "readonly", [1, 1, 1]),
-    ("type", 2, "readonly", [1, 1, 1]),
-    ("unlink", -2, "write", [1, -1, 1]),
-    ("valve.admit", -4, "write", [1, 1, 1]),
-    ("valve.define", 3, "write", [1, 1, 1]),
-    ("valve.forget", 2, "write", [1, 1, 1]),
-    ("valve.release", -3, "write", [1, 1, 1]),
-    ("valve.renew", -3, "write", [1, 1, 1]),
-    ("valve.show", 2, "readonly", [1, 1, 1]),
-];
-
 /// `COMMAND`, `COMMAND COUNT`, `COMMAND DOCS`.
-pub(super) fn describe(subcommand: Option<&[u8]>) -> Reply {
+pub(super) fn describe(subcommand: Option<&[u8]>, writer: &mut Writer<'_>) {
     match subcommand {
-        Some(name) if name.eq_ignore_ascii_case(b"COUNT") => Reply::count(COMMANDS.len()),
-        Some(name) if name.eq_ignore_ascii_case(b"DOCS") => Reply::Map(Vec::new()),
-        _ => Reply::Array(COMMANDS.iter().map(command).collect()),
+        Some(name) if name.eq_ignore_ascii_case(b"COUNT") => writer.count(COMMANDS.len()),
+        Some(name) if name.eq_ignore_ascii_case(b"DOCS") => writer.map(0),
+        _ => {
+            writer.array(COMMANDS.len());
+            for entry in COMMANDS {
+                let words = i64::try_from(entry.least).unwrap_or(0).saturating_add(1);
+                writer.array(6);
+                writer.text(entry.name);
+                // A negative arity is the least of several.
+                writer.integer(if entry.least == entry.most { words } else { words.saturating_neg() });
+                writer.array(1);
+                writer.status(entry.flag);
+                writer.integer(entry.keys.0);
+                writer.integer(entry.keys.1);
+                writer.integer(entry.keys.0);
+            }
+        }
     }
 }
 
-fn command(&(name, arity, flag, [first, last, step]): &(&'static str, i64, &'static str, [i64; 3])) -> Reply {
-    Reply::Array(Vec::from([
-        Reply::text(name),
-        Reply::Integer(arity),
-        Reply::Array(Vec::from([Reply::Status(flag)])),
-        Reply::Integer(first),
-        Reply::Integer(last),
-        Reply::Integer(step),
-    ]))
-}
-
 /// `INFO`.
-pub(super) fn info<B: Backend>(backend: &mut B, now: u64) -> Reply {
+pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_>) {
     let engine = backend.engine();
     let limiters = engine.rate_limit_list().count();
     let keyspace = engine.keyspace();
@@ -89,5 +42,5 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64) -> Reply {
         env!("CARGO_PKG_VERSION"),
         keyspace.len(),
     );
-    Reply::text(&text)
+    writer.text(&text);
 }

@@ -1,10 +1,8 @@
 //! Typed commands into calls of the engine, and their answers into replies.
 
-use alloc::vec;
-
 use super::counters::Outcome;
 use super::parse::{Command, PolicyCommand};
-use super::resp::{Reply, Writer};
+use super::resp::Writer;
 use super::{keys, policies};
 use crate::algorithm::Retry;
 use crate::limiter::{Algorithm, Limiter};
@@ -48,7 +46,7 @@ pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, wri
 
 /// Runs the command and writes its reply; whether what it asked for was admitted.
 fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
-    let reply = match *command {
+    match *command {
         Command::GcraLimit { key, period, burst, count } => {
             let decision = engine.gcra_limit(now, key, period, burst, count)?;
             writer.integers([
@@ -89,31 +87,33 @@ fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer
         }
         Command::LimiterCreate { name, ref settings } => {
             engine.rate_limit_create(now, name, settings.clone())?;
-            Reply::Status("OK")
+            writer.ok();
         }
         Command::LimiterReset { name, key } => {
             engine.rate_limit_reset(now, name, key)?;
-            Reply::Status("OK")
+            writer.ok();
         }
         Command::LimiterDrop { name } => {
             engine.rate_limit_drop(now, name)?;
-            Reply::Status("OK")
+            writer.ok();
         }
         Command::LimiterStats { name } => {
             let (limiter, unique_keys) = engine.rate_limit_stats(now, name)?;
-            stats(name, limiter, unique_keys)
+            stats(writer, name, limiter, unique_keys);
         }
-        Command::LimiterList => Reply::Array(engine.rate_limit_list().map(|name| Reply::Bulk(name.into())).collect()),
+        Command::LimiterList => {
+            writer.array(engine.rate_limit_list().count());
+            engine.rate_limit_list().for_each(|name| writer.bulk(name));
+        }
         Command::Policy(PolicyCommand::Admit { namespace, fingerprint, cost, ref options }) => {
             let admission = engine.policy_admit(now, namespace, fingerprint, &options.job(cost))?;
-            writer.reply(&policies::admission(&admission));
+            policies::admission(writer, &admission);
             return Ok(admission == Admission::Admitted);
         }
-        Command::Policy(ref command) => policies::run(engine, now, command)?,
+        Command::Policy(ref command) => policies::run(engine, now, command, writer)?,
         Command::Connection(_) => return Err(Error::Syntax),
-        ref other => keys::run(engine, now, other)?,
-    };
-    writer.reply(&reply);
+        ref other => keys::run(engine, now, other, writer)?,
+    }
     Ok(true)
 }
 
@@ -127,31 +127,20 @@ fn check(decision: &crate::engine::CheckDecision) -> [i64; 5] {
     ]
 }
 
-fn stats(name: &[u8], limiter: &Limiter, unique_keys: usize) -> Reply {
+fn stats(writer: &mut Writer<'_>, name: &[u8], limiter: &Limiter, unique_keys: usize) {
     let settings = &limiter.settings;
-    let mut items = vec![
-        Reply::text("name"),
-        Reply::Bulk(name.into()),
-        Reply::text("algo"),
-        Reply::text(settings.algorithm.name()),
-        Reply::text("limit"),
-        Reply::Integer(signed(settings.limit.get())),
-        Reply::text("window_ms"),
-        Reply::Integer(signed(settings.window.get())),
-    ];
+    writer.array(if settings.rate.is_some() { 16 } else { 14 });
+    writer.text_entry("name", name);
+    writer.text_entry("algo", settings.algorithm.name().as_bytes());
+    writer.integer_entry("limit", settings.limit.get());
+    writer.integer_entry("window_ms", settings.window.get());
     if let Some(rate) = &settings.rate {
-        items.push(Reply::text(if settings.algorithm == Algorithm::LeakyBucket { "drain" } else { "refill" }));
-        items.push(Reply::text(rate.text()));
+        let drains = settings.algorithm == Algorithm::LeakyBucket;
+        writer.text_entry(if drains { "drain" } else { "refill" }, rate.text().as_bytes());
     }
-    items.extend([
-        Reply::text("unique_keys"),
-        Reply::count(unique_keys),
-        Reply::text("total_allowed"),
-        Reply::Integer(signed(limiter.total_allowed)),
-        Reply::text("total_denied"),
-        Reply::Integer(signed(limiter.total_denied)),
-    ]);
-    Reply::Array(items)
+    writer.integer_entry("unique_keys", unique_keys as u64);
+    writer.integer_entry("total_allowed", limiter.total_allowed);
+    writer.integer_entry("total_denied", limiter.total_denied);
 }
 
 /// An integer for a reply.

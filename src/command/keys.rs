@@ -3,67 +3,89 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::execute::signed;
 use super::glob;
 use super::parse::{Command, SetOptions, Unit};
-use super::resp::Reply;
+use super::resp::{Protocol, Writer};
 use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
 use crate::{Engine, Error};
 
-pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>) -> Result<Reply, Error> {
+pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
     let keyspace = engine.keyspace();
     keyspace.advance(now);
-    Ok(match *command {
-        Command::Set { key, value, options } => set(keyspace, now, Key::ordinary(key), value, options)?,
-        Command::Get { key } => state(keyspace, key).map_or(Reply::Null, |state| Reply::Bulk(text(&state))),
-        Command::Delete { keys } => Reply::count(keys.iter().filter(|key| engine.delete(now, key)).count()),
-        Command::Exists { keys } => Reply::count(keys.iter().filter(|key| state(keyspace, key).is_some()).count()),
-        Command::Type { key } => Reply::Status(if state(keyspace, key).is_some() { "string" } else { "none" }),
-        Command::TimeToLive { key, unit } => Reply::Integer(match state(keyspace, key).map(|state| state.expires()) {
-            None => -2,
-            Some(NEVER) => -1,
-            Some(expires) => {
-                let ms = expires.saturating_sub(now);
-                signed(if unit == Unit::Seconds { ms.div_ceil(1000) } else { ms })
-            }
-        }),
+    match *command {
+        Command::Set { key, value, options } => set(keyspace, Key::ordinary(key), value, options, writer)?,
+        Command::Get { key } => bulk(writer, state(keyspace, key).as_ref()),
+        Command::Delete { keys } => writer.count(keys.iter().filter(|key| engine.delete(now, key)).count()),
+        Command::Exists { keys } => writer.count(keys.iter().filter(|key| state(keyspace, key).is_some()).count()),
+        Command::Type { key } => writer.status(if state(keyspace, key).is_some() { "string" } else { "none" }),
+        Command::TimeToLive { key, unit } => {
+            writer.integer(match state(keyspace, key).map(|state| state.expires()) {
+                None => -2,
+                Some(NEVER) => -1,
+                Some(expires) => {
+                    let ms = expires.saturating_sub(now);
+                    signed(if unit == Unit::Seconds { ms.div_ceil(1000) } else { ms })
+                }
+            });
+        }
         Command::Expire { key, ms } => {
             let expires = now.saturating_add_signed(ms);
-            Reply::Integer(i64::from(set_expiry(keyspace, now, Key::ordinary(key), |_| Some(expires))?))
+            let changed = set_expiry(keyspace, Key::ordinary(key), |_| Some(expires))?;
+            writer.integer(i64::from(changed));
         }
         Command::Persist { key } => {
-            let persist = |expires| (expires != NEVER).then_some(NEVER);
-            Reply::Integer(i64::from(set_expiry(keyspace, now, Key::ordinary(key), persist)?))
+            let changed = set_expiry(keyspace, Key::ordinary(key), |expires| (expires != NEVER).then_some(NEVER))?;
+            writer.integer(i64::from(changed));
         }
         Command::Keys { pattern } => {
-            let mut found = Vec::new();
+            let mut found = Names::default();
             keyspace.for_each(|key, _| {
-                if key.space == Space::ORDINARY && glob::matches(pattern, key.name) {
-                    found.push(Reply::Bulk(key.name.into()));
+                if key.space == Space::ORDINARY {
+                    found.add(key.name, Some(pattern));
                 }
             });
-            Reply::Array(found)
+            found.write(writer);
         }
         Command::Scan { cursor, pattern, count } => {
-            let mut found = Vec::new();
-            let next = keyspace.scan(cursor, count, |name, _| {
-                if pattern.is_none_or(|pattern| glob::matches(pattern, name)) {
-                    found.push(Reply::Bulk(name.into()));
-                }
-            });
-            Reply::Array(vec![Reply::text(&next.to_string()), Reply::Array(found)])
+            let mut found = Names::default();
+            let next = keyspace.scan(cursor, count, |name, _| found.add(name, pattern));
+            writer.array(2);
+            writer.text(&next.to_string());
+            found.write(writer);
         }
-        Command::DbSize => Reply::count(keyspace.count(Space::ORDINARY)),
+        Command::DbSize => writer.count(keyspace.count(Space::ORDINARY)),
         Command::FlushAll => {
             keyspace.clear(Space::ORDINARY);
-            Reply::Status("OK")
+            writer.ok();
         }
         _ => return Err(Error::Syntax),
-    })
+    }
+    Ok(())
+}
+
+/// Keys that match, written before how many there are is known.
+#[derive(Default)]
+struct Names {
+    count: usize,
+    written: Vec<u8>,
+}
+
+impl Names {
+    fn add(&mut self, name: &[u8], pattern: Option<&[u8]>) {
+        if pattern.is_none_or(|pattern| glob::matches(pattern, name)) {
+            self.count = self.count.saturating_add(1);
+            Writer::new(&mut self.written, Protocol::Resp2).bulk(name);
+        }
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.array(self.count);
+        writer.written(&self.written);
+    }
 }
 
 fn state<'a>(keyspace: &'a Keyspace, key: &[u8]) -> Option<State<'a>> {
@@ -71,34 +93,36 @@ fn state<'a>(keyspace: &'a Keyspace, key: &[u8]) -> Option<State<'a>> {
     keyspace.state(keyspace.locate(key), key)
 }
 
-fn set(keyspace: &mut Keyspace, now: u64, key: Key<'_>, value: &[u8], options: SetOptions) -> Result<Reply, Error> {
+fn set(
+    keyspace: &mut Keyspace,
+    key: Key<'_>,
+    value: &[u8],
+    options: SetOptions,
+    writer: &mut Writer<'_>,
+) -> Result<(), Error> {
     let place = keyspace.locate(key);
     let there = keyspace.state(place, key);
-    let before = there.as_ref().filter(|_| options.get).map_or(Reply::Null, |state| Reply::Bulk(text(state)));
+    let before = there.as_ref().filter(|_| options.get).map(text);
     let stored = options.only_if.is_none_or(|wanted| wanted == there.is_some());
     if stored {
         let kept = there.filter(|_| options.keep_ttl).map_or(NEVER, |state| state.expires());
-        let expires = options.ms.map_or(kept, |ms| now.saturating_add(ms.get()));
+        let expires = options.ms.map_or(kept, |ms| keyspace.now().saturating_add(ms.get()));
         keyspace.put(place, key, Value::Text { bytes: value.into(), expires })?;
     }
-    Ok(match (options.get, stored) {
-        (true, _) => before,
-        (false, true) => Reply::Status("OK"),
-        (false, false) => Reply::Null,
-    })
+    match before {
+        Some(before) => writer.bulk(&before),
+        None if stored && !options.get => writer.ok(),
+        None => writer.null(),
+    }
+    Ok(())
 }
 
 /// Gives the key the expiry that `change` makes of the one it has; whether there was such a key and a change.
-fn set_expiry(
-    keyspace: &mut Keyspace,
-    now: u64,
-    key: Key<'_>,
-    change: impl FnOnce(u64) -> Option<u64>,
-) -> Result<bool, Error> {
+fn set_expiry(keyspace: &mut Keyspace, key: Key<'_>, change: impl FnOnce(u64) -> Option<u64>) -> Result<bool, Error> {
     let place = keyspace.locate(key);
     let Some(state) = keyspace.state(place, key) else { return Ok(false) };
     let Some(expires) = change(state.expires()) else { return Ok(false) };
-    if expires <= now {
+    if expires <= keyspace.now() {
         keyspace.remove(place, key);
         return Ok(true);
     }
@@ -108,6 +132,14 @@ fn set_expiry(
     };
     keyspace.put(place, key, value)?;
     Ok(true)
+}
+
+fn bulk(writer: &mut Writer<'_>, state: Option<&State<'_>>) {
+    match state {
+        Some(State::Text { bytes, .. }) => writer.bulk(bytes),
+        Some(state) => writer.bulk(&text(state)),
+        None => writer.null(),
+    }
 }
 
 /// What `GET` shows of a state.

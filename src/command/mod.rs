@@ -15,6 +15,7 @@ mod parse;
 mod policies;
 pub mod resp;
 mod session;
+mod table;
 
 pub use connection::ConnectionCommand;
 pub use counters::{Counters, Outcome};

@@ -2,8 +2,9 @@
 
 use alloc::string::String;
 
-use super::connection;
+use super::connection::ConnectionCommand;
 use super::policies::AdmitOptions;
+use super::table::{self, Entry, Kind};
 use crate::algorithm::Schedule;
 use crate::error::checked_name;
 use crate::limiter::{Algorithm, Rate, Settings};
@@ -94,7 +95,7 @@ pub enum Command<'a> {
     },
     DbSize,
     FlushAll,
-    Connection(connection::ConnectionCommand<'a>),
+    Connection(ConnectionCommand<'a>),
 }
 
 /// The commands of policies.
@@ -138,142 +139,103 @@ impl<'a> Command<'a> {
     /// Any error that the arguments alone give away; never one that depends on what is stored.
     pub fn parse(arguments: Arguments<'a>) -> Result<Self, Error> {
         let (name, rest) = arguments.split_first().ok_or_else(|| unknown(b""))?;
-        // Names are at most 20 bytes; a longer one can't be known.
-        let mut upper = [0_u8; 20];
-        let upper = upper.get_mut(..name.len()).ok_or_else(|| unknown(name))?;
-        upper.copy_from_slice(name);
-        upper.make_ascii_uppercase();
-        parse_named(upper, name, rest)
+        let entry = table::find(name).ok_or_else(|| unknown(name))?;
+        if rest.len() < entry.least || rest.len() > entry.most {
+            return Err(Error::WrongArity(entry.name));
+        }
+        parse_kind(entry, rest)
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one table of every command")]
-fn parse_named<'a>(upper: &[u8], name: &'a [u8], rest: Arguments<'a>) -> Result<Command<'a>, Error> {
-    let arity = || Error::WrongArity(printable(name).to_ascii_lowercase());
-    let none = |command| if rest.is_empty() { Ok(command) } else { Err(arity()) };
-    let one = || match rest {
-        [only] => Ok(*only),
-        _ => Err(arity()),
-    };
-    let key = || checked_name("key", one()?);
-    let many = || {
-        if rest.is_empty() {
-            return Err(arity());
+fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<'a>, Error> {
+    let argument = |at: usize| rest.get(at).copied().unwrap_or_default();
+    let (first, second) = (argument(0), argument(1));
+    let after = |count: usize| rest.get(count..).unwrap_or_default();
+    let key = || checked_name("key", first);
+    Ok(match entry.kind {
+        Kind::GcraLimit => {
+            let key = key()?;
+            let (period, burst) = (integer(second)?, integer(argument(2))?);
+            let count = rest.get(3).map_or(Ok(Positive::ONE), |count| integer(count))?;
+            Command::GcraLimit { key, period, burst, count }
         }
-        rest.iter().try_for_each(|key| checked_name("key", key).map(drop))?;
-        Ok(rest)
-    };
-    Ok(match upper {
-        b"GCRA.LIMIT" => match *rest {
-            [key, period, burst] => gcra_limit(key, period, burst, None)?,
-            [key, period, burst, count] => gcra_limit(key, period, burst, Some(count))?,
-            _ => return Err(arity()),
+        Kind::Throttle => {
+            let quantity = rest.get(4).copied().unwrap_or(b"1");
+            throttle(key()?, second, argument(2), argument(3), quantity)?
+        }
+        Kind::LimiterCreate => Command::LimiterCreate {
+            name: checked_name("name", first)?,
+            settings: settings(second, argument(2), after(3))?,
         },
-        b"GCRA.RESET" | b"DEL" | b"UNLINK" => Command::Delete { keys: many()? },
-        b"CL.THROTTLE" => match *rest {
-            [key, burst, count, period] => throttle(key, burst, count, period, b"1")?,
-            [key, burst, count, period, quantity] => throttle(key, burst, count, period, quantity)?,
-            _ => return Err(arity()),
-        },
-        b"RATELIMIT.CREATE" => match *rest {
-            [name, limit, window, ref options @ ..] => Command::LimiterCreate {
-                name: checked_name("name", name)?,
-                settings: settings(limit, window, options)?,
-            },
-            _ => return Err(arity()),
-        },
-        b"RATELIMIT.CHECK" => match *rest {
-            [name, key] => Command::LimiterCheck { name, key: checked_name("key", key)?, cost: Positive::ONE },
-            [name, key, option, cost] => {
-                if !option.eq_ignore_ascii_case(b"COST") {
-                    return Err(Error::Syntax);
-                }
-                Command::LimiterCheck { name, key: checked_name("key", key)?, cost: integer(cost)? }
+        Kind::LimiterCheck => {
+            let cost = match rest {
+                [_, _] => Positive::ONE,
+                [_, _, option, cost] if option.eq_ignore_ascii_case(b"COST") => integer(cost)?,
+                _ => return Err(Error::Syntax),
+            };
+            Command::LimiterCheck { name: first, key: checked_name("key", second)?, cost }
+        }
+        Kind::LimiterPeek => Command::LimiterPeek { name: first, key: checked_name("key", second)? },
+        Kind::LimiterReset => Command::LimiterReset { name: first, key: checked_name("key", second)? },
+        Kind::LimiterStats => Command::LimiterStats { name: first },
+        Kind::LimiterDrop => Command::LimiterDrop { name: first },
+        Kind::LimiterList => Command::LimiterList,
+        Kind::Define => {
+            Command::Policy(PolicyCommand::Define { namespace: checked_name("namespace", first)?, policy: second })
+        }
+        Kind::Admit => Command::Policy(PolicyCommand::Admit {
+            namespace: checked_name("namespace", first)?,
+            fingerprint: second,
+            cost: integer(argument(2))?,
+            options: AdmitOptions::parse(after(3))?,
+        }),
+        Kind::Show => Command::Policy(PolicyCommand::Show { namespace: first }),
+        Kind::Forget => Command::Policy(PolicyCommand::Forget { namespace: first }),
+        Kind::Renew => Command::Policy(PolicyCommand::Renew { namespace: first, leases: after(1) }),
+        Kind::Release => Command::Policy(PolicyCommand::Release { namespace: first, leases: after(1) }),
+        Kind::Set => Command::Set { key: key()?, value: second, options: set_options(after(2))? },
+        Kind::Get => Command::Get { key: key()? },
+        Kind::Delete | Kind::Exists => {
+            for key in rest {
+                checked_name("key", key)?;
             }
-            [_, _, _, ..] => return Err(Error::Syntax),
-            _ => return Err(arity()),
-        },
-        b"RATELIMIT.PEEK" | b"RATELIMIT.RESET" => match *rest {
-            [name, key] => {
-                let key = checked_name("key", key)?;
-                match upper {
-                    b"RATELIMIT.PEEK" => Command::LimiterPeek { name, key },
-                    _ => Command::LimiterReset { name, key },
-                }
+            if entry.kind == Kind::Exists { Command::Exists { keys: rest } } else { Command::Delete { keys: rest } }
+        }
+        Kind::Type => Command::Type { key: key()? },
+        Kind::Ttl => Command::TimeToLive { key: key()?, unit: Unit::Seconds },
+        Kind::Pttl => Command::TimeToLive { key: key()?, unit: Unit::Milliseconds },
+        Kind::Expire | Kind::Pexpire => {
+            let scale = if entry.kind == Kind::Expire { 1000 } else { 1 };
+            let ms = signed(second)?.checked_mul(scale).ok_or(Error::NotAnInteger)?;
+            Command::Expire { key: key()?, ms }
+        }
+        Kind::Persist => Command::Persist { key: key()? },
+        Kind::Keys => Command::Keys { pattern: first },
+        Kind::Scan => scan(first, after(1))?,
+        Kind::DbSize => Command::DbSize,
+        Kind::FlushAll => match rest {
+            [mode] if !mode.eq_ignore_ascii_case(b"SYNC") && !mode.eq_ignore_ascii_case(b"ASYNC") => {
+                return Err(Error::Syntax);
             }
-            _ => return Err(arity()),
+            _ => Command::FlushAll,
         },
-        b"RATELIMIT.STATS" => Command::LimiterStats { name: one()? },
-        b"RATELIMIT.DROP" => Command::LimiterDrop { name: one()? },
-        b"RATELIMIT.LIST" => none(Command::LimiterList)?,
-        b"SET" => match *rest {
-            [key, value, ref options @ ..] => {
-                Command::Set { key: checked_name("key", key)?, value, options: set_options(options)? }
-            }
-            _ => return Err(arity()),
-        },
-        b"GET" => Command::Get { key: key()? },
-        b"EXISTS" => Command::Exists { keys: many()? },
-        b"TYPE" => Command::Type { key: key()? },
-        b"TTL" => Command::TimeToLive { key: key()?, unit: Unit::Seconds },
-        b"PTTL" => Command::TimeToLive { key: key()?, unit: Unit::Milliseconds },
-        b"EXPIRE" | b"PEXPIRE" => match *rest {
-            [key, time] => {
-                let scale = if upper == b"EXPIRE" { 1000 } else { 1 };
-                let ms = signed(time)?.checked_mul(scale).ok_or(Error::NotAnInteger)?;
-                Command::Expire { key: checked_name("key", key)?, ms }
-            }
-            [_, _, _, ..] => return Err(Error::Syntax),
-            _ => return Err(arity()),
-        },
-        b"PERSIST" => Command::Persist { key: key()? },
-        b"KEYS" => Command::Keys { pattern: one()? },
-        b"SCAN" => match *rest {
-            [cursor, ref options @ ..] => scan(cursor, options)?,
-            _ => return Err(arity()),
-        },
-        b"DBSIZE" => none(Command::DbSize)?,
-        b"FLUSHALL" | b"FLUSHDB" => match *rest {
-            [] => Command::FlushAll,
-            [mode] if mode.eq_ignore_ascii_case(b"SYNC") || mode.eq_ignore_ascii_case(b"ASYNC") => Command::FlushAll,
-            _ => return Err(Error::Syntax),
-        },
-        b"VALVE.DEFINE" => match *rest {
-            [namespace, policy] => {
-                Command::Policy(PolicyCommand::Define { namespace: checked_name("namespace", namespace)?, policy })
-            }
-            _ => return Err(arity()),
-        },
-        b"VALVE.ADMIT" => match *rest {
-            [namespace, fingerprint, cost, ref options @ ..] => Command::Policy(PolicyCommand::Admit {
-                namespace: checked_name("namespace", namespace)?,
-                fingerprint,
-                cost: integer(cost)?,
-                options: AdmitOptions::parse(options)?,
-            }),
-            _ => return Err(arity()),
-        },
-        b"VALVE.SHOW" => Command::Policy(PolicyCommand::Show { namespace: one()? }),
-        b"VALVE.FORGET" => Command::Policy(PolicyCommand::Forget { namespace: one()? }),
-        b"VALVE.RENEW" | b"VALVE.RELEASE" => match *rest {
-            [namespace, ref leases @ ..] if !leases.is_empty() => Command::Policy(match upper {
-                b"VALVE.RENEW" => PolicyCommand::Renew { namespace, leases },
-                _ => PolicyCommand::Release { namespace, leases },
-            }),
-            _ => return Err(arity()),
-        },
-        _ => match connection::ConnectionCommand::parse(upper, rest) {
-            Some(command) => Command::Connection(command.map_err(|error| error.unwrap_or_else(arity))?),
-            None => return Err(unknown(name)),
-        },
+        Kind::Ping => Command::Connection(ConnectionCommand::Ping { message: rest.first().copied() }),
+        Kind::Echo => Command::Connection(ConnectionCommand::Echo { message: first }),
+        Kind::Hello => Command::Connection(ConnectionCommand::hello(rest)?),
+        Kind::Auth => {
+            Command::Connection(ConnectionCommand::Auth { password: rest.last().copied().unwrap_or_default() })
+        }
+        Kind::Select => Command::Connection(ConnectionCommand::Select { database: first }),
+        Kind::Client => Command::Connection(ConnectionCommand::client(first, after(1))?),
+        Kind::Describe => Command::Connection(ConnectionCommand::Describe { subcommand: rest.first().copied() }),
+        Kind::Info => Command::Connection(ConnectionCommand::Info),
+        Kind::Time => Command::Connection(ConnectionCommand::Time),
+        Kind::Quit => Command::Connection(ConnectionCommand::Quit),
+        Kind::Reset => Command::Connection(ConnectionCommand::Reset),
+        Kind::Multi => Command::Connection(ConnectionCommand::Multi),
+        Kind::Exec => Command::Connection(ConnectionCommand::Exec),
+        Kind::Discard => Command::Connection(ConnectionCommand::Discard),
     })
-}
-
-fn gcra_limit<'a>(key: &'a [u8], period: &[u8], burst: &[u8], count: Option<&[u8]>) -> Result<Command<'a>, Error> {
-    let key = checked_name("key", key)?;
-    let (period, burst) = (integer(period)?, integer(burst)?);
-    let count = count.map_or(Ok(Positive::ONE), integer)?;
-    Ok(Command::GcraLimit { key, period, burst, count })
 }
 
 /// redis-cell's arguments: a burst beyond the first unit, and a count for each period in seconds.
@@ -284,7 +246,6 @@ fn throttle<'a>(
     period: &[u8],
     quantity: &[u8],
 ) -> Result<Command<'a>, Error> {
-    let key = checked_name("key", key)?;
     let max_burst = parse_digits(max_burst).ok_or(Error::NotAnInteger)?;
     let burst = max_burst.checked_add(1).and_then(Positive::new).ok_or(Error::NotAnInteger)?;
     let (count, period) = (integer(count)?, integer(period)?);
@@ -390,6 +351,8 @@ fn signed(text: &[u8]) -> Result<i64, Error> {
     Ok(if negative { value.wrapping_neg() } else { value })
 }
 
+#[cold]
+#[inline(never)]
 fn unknown(name: &[u8]) -> Error {
     Error::UnknownCommand(printable(name))
 }

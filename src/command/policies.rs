@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::execute::signed;
 use super::parse::{Arguments, PolicyCommand};
-use super::resp::Reply;
+use super::resp::Writer;
 use crate::policy::{Admission, Job, Shown};
 use crate::{Engine, Error, Positive};
 
@@ -51,46 +51,64 @@ impl<'a> AdmitOptions<'a> {
     }
 }
 
-pub(super) fn run(engine: &mut Engine, now: u64, command: &PolicyCommand<'_>) -> Result<Reply, Error> {
-    Ok(match *command {
+pub(super) fn run(
+    engine: &mut Engine,
+    now: u64,
+    command: &PolicyCommand<'_>,
+    writer: &mut Writer<'_>,
+) -> Result<(), Error> {
+    match *command {
         PolicyCommand::Define { namespace, policy } => {
-            Reply::Bulk(engine.policy_define(now, namespace, policy)?.as_bytes().into())
+            writer.bulk(engine.policy_define(now, namespace, policy)?.as_bytes());
         }
-        PolicyCommand::Admit { .. } => return Err(Error::Syntax),
-        PolicyCommand::Show { namespace } => show(&engine.policy_show(now, namespace)?),
-        PolicyCommand::Forget { namespace } => Reply::Bulk(engine.policy_forget(now, namespace)?.as_bytes().into()),
-        PolicyCommand::Renew { namespace, leases } => Reply::count(engine.policy_renew(now, namespace, leases)?),
-        PolicyCommand::Release { namespace, leases } => Reply::count(engine.policy_release(now, namespace, leases)?),
-    })
+        PolicyCommand::Admit { namespace, fingerprint, cost, ref options } => {
+            admission(writer, &engine.policy_admit(now, namespace, fingerprint, &options.job(cost))?);
+        }
+        PolicyCommand::Show { namespace } => show(writer, &engine.policy_show(now, namespace)?),
+        PolicyCommand::Forget { namespace } => writer.bulk(engine.policy_forget(now, namespace)?.as_bytes()),
+        PolicyCommand::Renew { namespace, leases } => writer.count(engine.policy_renew(now, namespace, leases)?),
+        PolicyCommand::Release { namespace, leases } => writer.count(engine.policy_release(now, namespace, leases)?),
+    }
+    Ok(())
 }
 
 /// The reply of `VALVE.ADMIT`: allowed, `retry_after_ms`, and the indexes of the rules that refuse, -1 for the lease.
-pub(super) fn admission(admission: &Admission) -> Reply {
-    let (allowed, retry_after, blocked) = match admission {
-        Admission::Admitted => (1, 0, Vec::new()),
-        Admission::Refused { retry_after, rules, lease } => {
-            let rules = rules.iter().map(|index| signed(*index as u64));
-            (0, signed(*retry_after), rules.chain(lease.then_some(-1)).collect())
+pub(super) fn admission(writer: &mut Writer<'_>, admission: &Admission) {
+    writer.array(3);
+    match admission {
+        Admission::Admitted => {
+            writer.integer(1);
+            writer.integer(0);
+            writer.array(0);
         }
-    };
-    Reply::Array(Vec::from([Reply::Integer(allowed), Reply::Integer(retry_after), Reply::integers(blocked)]))
+        Admission::Refused { retry_after, rules, lease } => {
+            writer.integer(0);
+            writer.integer(signed(*retry_after));
+            writer.array(rules.len().saturating_add(usize::from(*lease)));
+            for rule in rules {
+                writer.count(*rule);
+            }
+            if *lease {
+                writer.integer(-1);
+            }
+        }
+    }
 }
 
-fn show(shown: &Shown<'_>) -> Reply {
-    let states = shown.states.iter().map(|state| {
-        Reply::Map(Vec::from([
-            (Reply::text("rule"), Reply::count(state.rule)),
-            (Reply::text("identity"), Reply::Bulk(state.identity.clone())),
-            (Reply::text("used"), Reply::Integer(signed(state.used))),
-            (Reply::text("remaining"), Reply::Integer(signed(state.remaining))),
-            (Reply::text("reset_after_ms"), Reply::Integer(signed(state.reset_after))),
-        ]))
-    });
-    Reply::Map(Vec::from([
-        (Reply::text("policy"), Reply::text(&shown.policy.canonical)),
-        (Reply::text("fingerprint"), Reply::Bulk(shown.policy.fingerprint.as_bytes().into())),
-        (Reply::text("states"), Reply::Array(states.collect())),
-        (Reply::text("more_states"), Reply::count(shown.more)),
-        (Reply::text("leases"), Reply::count(shown.leases)),
-    ]))
+fn show(writer: &mut Writer<'_>, shown: &Shown<'_>) {
+    writer.map(5);
+    writer.text_entry("policy", shown.policy.canonical.as_bytes());
+    writer.text_entry("fingerprint", shown.policy.fingerprint.as_bytes());
+    writer.text("states");
+    writer.array(shown.states.len());
+    for state in &shown.states {
+        writer.map(5);
+        writer.integer_entry("rule", state.rule as u64);
+        writer.text_entry("identity", &state.identity);
+        writer.integer_entry("used", state.used);
+        writer.integer_entry("remaining", state.remaining);
+        writer.integer_entry("reset_after_ms", state.reset_after);
+    }
+    writer.integer_entry("more_states", shown.more as u64);
+    writer.integer_entry("leases", shown.leases as u64);
 }

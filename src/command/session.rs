@@ -2,14 +2,13 @@
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::connection::{ConnectionCommand, is_database_zero};
-use super::execute::{Backend, execute};
+use super::connection::ConnectionCommand;
+use super::execute::{Backend, execute, signed};
 use super::parse::Command;
-use super::resp::{Protocol, Reply, Request, Writer};
+use super::resp::{Protocol, Request, Writer};
 use crate::Error;
 
 /// What the host should do after a [`Session`] took bytes.
@@ -123,7 +122,7 @@ impl Session {
                     request.clear();
                 }
                 Err(error) => {
-                    Writer::new(output, self.protocol).reply(&Reply::Error(format!("ERR Protocol error: {}", error.0)));
+                    self.error(output, &format!("ERR Protocol error: {}", error.0));
                     self.flow = Flow::Close;
                 }
             }
@@ -157,7 +156,7 @@ impl Session {
                         return;
                     }
                     queue.commands.push(arguments.iter().map(|word| (*word).into()).collect());
-                    Writer::new(output, self.protocol).reply(&Reply::Status("QUEUED"));
+                    Writer::new(output, self.protocol).status("QUEUED");
                 }
             },
         }
@@ -191,54 +190,55 @@ impl Session {
             self.error(output, "ERR Command not allowed inside a transaction");
             return;
         }
-        let reply = match command {
-            ConnectionCommand::Ping { message: None } => Reply::Status("PONG"),
+        let mut writer = Writer::new(output, self.protocol);
+        match command {
+            ConnectionCommand::Ping { message: None } => writer.status("PONG"),
             ConnectionCommand::Ping { message: Some(message) } | ConnectionCommand::Echo { message } => {
-                Reply::Bulk((*message).into())
+                writer.bulk(message);
             }
-            ConnectionCommand::Hello { version, password, name } => self.hello(*version, *password, *name),
-            ConnectionCommand::Auth { password } => self.authenticate(password),
-            ConnectionCommand::Select { database } if is_database_zero(database) => Reply::Status("OK"),
-            ConnectionCommand::Select { .. } => Reply::Error("ERR DB index is out of range".to_string()),
-            ConnectionCommand::SetName { name } => self.set_name(name),
-            ConnectionCommand::GetName if self.name.is_empty() => Reply::Null,
-            ConnectionCommand::GetName => Reply::Bulk(self.name.clone()),
-            ConnectionCommand::Id => Reply::Integer(i64::try_from(self.id).unwrap_or(i64::MAX)),
-            ConnectionCommand::SetInfo => Reply::Status("OK"),
-            ConnectionCommand::Describe { subcommand } => super::describe::describe(*subcommand),
-            ConnectionCommand::Info => super::describe::info(backend, now),
+            ConnectionCommand::Hello { version, password, name } => {
+                if let Err(text) = self.hello(*version, *password, *name) {
+                    writer.error_text(text);
+                } else {
+                    self.greet(&mut Writer::new(output, self.protocol));
+                }
+            }
+            ConnectionCommand::Auth { password } => status(&mut writer, self.authenticate(password)),
+            ConnectionCommand::Select { database } if *database == b"0" => writer.ok(),
+            ConnectionCommand::Select { .. } => writer.error_text("ERR DB index is out of range"),
+            ConnectionCommand::SetName { name } => status(&mut writer, self.set_name(name)),
+            ConnectionCommand::GetName if self.name.is_empty() => writer.null(),
+            ConnectionCommand::GetName => writer.bulk(&self.name),
+            ConnectionCommand::Id => writer.integer(signed(self.id)),
+            ConnectionCommand::SetInfo => writer.ok(),
+            ConnectionCommand::Describe { subcommand } => super::describe::describe(*subcommand, &mut writer),
+            ConnectionCommand::Info => super::describe::info(backend, now, &mut writer),
             ConnectionCommand::Time => {
                 let (seconds, ms) = (now / 1000, now % 1000);
-                Reply::Array(vec![Reply::text(&seconds.to_string()), Reply::text(&ms.saturating_mul(1000).to_string())])
+                writer.array(2);
+                writer.text(&seconds.to_string());
+                writer.text(&ms.saturating_mul(1000).to_string());
             }
             ConnectionCommand::Quit => {
                 self.flow = Flow::Close;
-                Reply::Status("OK")
+                writer.ok();
             }
             ConnectionCommand::Reset => {
                 self.queue = None;
                 self.protocol = Protocol::Resp2;
                 self.name = Box::default();
                 self.authenticated = self.password.is_none();
-                Reply::Status("RESET")
+                writer.status("RESET");
             }
-            ConnectionCommand::Multi if self.queue.is_some() => {
-                Reply::Error("ERR MULTI calls can not be nested".to_string())
-            }
+            ConnectionCommand::Multi if self.queue.is_some() => writer.error_text("ERR MULTI calls can not be nested"),
             ConnectionCommand::Multi => {
                 self.queue = Some(Queue::default());
-                Reply::Status("OK")
+                writer.ok();
             }
-            ConnectionCommand::Discard => match self.queue.take() {
-                Some(_) => Reply::Status("OK"),
-                None => Reply::Error("ERR DISCARD without MULTI".to_string()),
-            },
-            ConnectionCommand::Exec => {
-                self.exec(backend, now, output);
-                return;
-            }
-        };
-        Writer::new(output, self.protocol).reply(&reply);
+            ConnectionCommand::Discard if self.queue.take().is_some() => writer.ok(),
+            ConnectionCommand::Discard => writer.error_text("ERR DISCARD without MULTI"),
+            ConnectionCommand::Exec => self.exec(backend, now, output),
+        }
     }
 
     fn exec<B: Backend>(&mut self, backend: &mut B, now: u64, output: &mut Vec<u8>) {
@@ -261,75 +261,84 @@ impl Session {
         }
     }
 
-    fn hello(&mut self, version: Option<&[u8]>, password: Option<&[u8]>, name: Option<&[u8]>) -> Reply {
+    /// Does what `HELLO` asks for, or says why not.
+    fn hello(
+        &mut self,
+        version: Option<&[u8]>,
+        password: Option<&[u8]>,
+        name: Option<&[u8]>,
+    ) -> Result<(), &'static str> {
         let protocol = match version {
             None => self.protocol,
             Some(b"2") => Protocol::Resp2,
             Some(b"3") => Protocol::Resp3,
-            Some(_) => return Reply::Error("NOPROTO unsupported protocol version".to_string()),
+            Some(_) => return Err("NOPROTO unsupported protocol version"),
         };
         if let Some(password) = password {
-            let reply = self.authenticate(password);
-            if matches!(reply, Reply::Error(_)) {
-                return reply;
-            }
+            self.authenticate(password)?;
         }
         if !self.authenticated {
-            let text = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used";
-            return Reply::Error(text.to_string());
+            return Err(
+                "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used",
+            );
         }
-        if let Some(name) = name
-            && let refusal @ Reply::Error(_) = self.set_name(name)
-        {
-            return refusal;
+        if let Some(name) = name {
+            self.set_name(name)?;
         }
         self.protocol = protocol;
-        let number = if protocol == Protocol::Resp3 { 3 } else { 2 };
-        let entry = |name: &str, value: Reply| (Reply::text(name), value);
-        Reply::Map(vec![
-            entry("server", Reply::text("tidegate")),
-            entry("version", Reply::text(env!("CARGO_PKG_VERSION"))),
-            entry("proto", Reply::Integer(number)),
-            entry("id", Reply::Integer(i64::try_from(self.id).unwrap_or(i64::MAX))),
-            entry("mode", Reply::text("standalone")),
-            entry("role", Reply::text("master")),
-            entry("modules", Reply::Array(Vec::new())),
-        ])
+        Ok(())
     }
 
-    fn authenticate(&mut self, given: &[u8]) -> Reply {
-        let Some(password) = &self.password else {
-            let text = "ERR Client sent AUTH, but no password is set";
-            return Reply::Error(text.to_string());
-        };
+    /// What `HELLO` replies.
+    fn greet(&self, writer: &mut Writer<'_>) {
+        writer.map(7);
+        writer.text_entry("server", b"tidegate");
+        writer.text_entry("version", env!("CARGO_PKG_VERSION").as_bytes());
+        writer.integer_entry("proto", if self.protocol == Protocol::Resp3 { 3 } else { 2 });
+        writer.integer_entry("id", self.id);
+        writer.text_entry("mode", b"standalone");
+        writer.text_entry("role", b"master");
+        writer.text("modules");
+        writer.array(0);
+    }
+
+    fn authenticate(&mut self, given: &[u8]) -> Result<(), &'static str> {
+        let Some(password) = &self.password else { return Err("ERR Client sent AUTH, but no password is set") };
         if equal_in_constant_time(password, given) {
             self.authenticated = true;
             self.failures = 0;
-            return Reply::Status("OK");
+            return Ok(());
         }
         self.flow = Flow::Delay(FIRST_DELAY_MS.wrapping_shl(self.failures.min(MOST_DOUBLINGS)));
         self.failures = self.failures.saturating_add(1);
-        Reply::Error("WRONGPASS invalid username-password pair or user is disabled.".to_string())
+        Err("WRONGPASS invalid username-password pair or user is disabled.")
     }
 
-    fn set_name(&mut self, name: &[u8]) -> Reply {
+    fn set_name(&mut self, name: &[u8]) -> Result<(), &'static str> {
         if name.len() > 256 || !name.iter().all(|byte| (b'!'..=b'~').contains(byte)) {
-            let text = "ERR Client names cannot contain spaces, newlines or special characters.";
-            return Reply::Error(text.to_string());
+            return Err("ERR Client names cannot contain spaces, newlines or special characters.");
         }
         self.name = name.into();
-        Reply::Status("OK")
+        Ok(())
     }
 
     fn error(&self, output: &mut Vec<u8>, text: &str) {
-        Writer::new(output, self.protocol).reply(&Reply::Error(String::from(text)));
+        Writer::new(output, self.protocol).error_text(text);
     }
 }
 
 impl Writer<'_> {
     /// An error as commands reply it.
     pub fn error(&mut self, error: &Error) {
-        self.reply(&Reply::Error(format!("{} {error}", error.code())));
+        self.error_text(&format!("{} {error}", error.code()));
+    }
+}
+
+/// `OK`, or why not.
+fn status(writer: &mut Writer<'_>, done: Result<(), &'static str>) {
+    match done {
+        Ok(()) => writer.ok(),
+        Err(text) => writer.error_text(text),
     }
 }
 

@@ -3,5 +3,5 @@
 mod reply;
 mod request;
 
-pub use reply::{Protocol, Reply, Writer};
+pub use reply::{Protocol, Writer};
 pub use request::{ProtocolError, Request};

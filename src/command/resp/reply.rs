@@ -1,7 +1,5 @@
 //! Replies into bytes.
 
-use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Which version of the protocol a client speaks.
@@ -12,42 +10,6 @@ pub enum Protocol {
     Resp2,
     /// RESP3, after `HELLO 3`: it has maps and its own null.
     Resp3,
-}
-
-/// A reply as a value; what is not on the hot path is made as one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// A status, such as `OK`.
-    Status(&'static str),
-    /// An integer.
-    Integer(i64),
-    /// Bytes.
-    Bulk(Box<[u8]>),
-    /// No value.
-    Null,
-    /// Several replies.
-    Array(Vec<Reply>),
-    /// Names and values; a flat array in RESP2.
-    Map(Vec<(Reply, Reply)>),
-    /// An error's whole text, its code first.
-    Error(String),
-}
-
-impl Reply {
-    /// Text as a bulk string.
-    pub fn text(text: &str) -> Self {
-        Self::Bulk(text.as_bytes().into())
-    }
-
-    /// A count of things.
-    pub fn count(count: usize) -> Self {
-        Self::Integer(i64::try_from(count).unwrap_or(i64::MAX))
-    }
-
-    /// Integers in an array.
-    pub fn integers(integers: impl IntoIterator<Item = i64>) -> Self {
-        Self::Array(integers.into_iter().map(Self::Integer).collect())
-    }
 }
 
 /// Writes replies at the end of a buffer.
@@ -62,31 +24,19 @@ impl<'a> Writer<'a> {
         Self { out, protocol }
     }
 
-    /// Writes a whole reply.
-    pub fn reply(&mut self, reply: &Reply) {
-        match reply {
-            Reply::Status(text) => self.line(b'+', text.as_bytes()),
-            Reply::Integer(integer) => self.integer(*integer),
-            Reply::Bulk(bytes) => self.bulk(bytes),
-            Reply::Null => self.null(),
-            Reply::Array(items) => {
-                self.head(b'*', items.len());
-                for item in items {
-                    self.reply(item);
-                }
-            }
-            Reply::Map(entries) => {
-                match self.protocol {
-                    Protocol::Resp2 => self.head(b'*', entries.len().saturating_mul(2)),
-                    Protocol::Resp3 => self.head(b'%', entries.len()),
-                }
-                for (name, value) in entries {
-                    self.reply(name);
-                    self.reply(value);
-                }
-            }
-            Reply::Error(text) => self.line(b'-', text.as_bytes()),
-        }
+    /// A status, such as `OK`.
+    pub fn status(&mut self, text: &str) {
+        self.line(b'+', text.as_bytes());
+    }
+
+    /// `OK`.
+    pub fn ok(&mut self) {
+        self.status("OK");
+    }
+
+    /// An error's whole text, its code first.
+    pub fn error_text(&mut self, text: &str) {
+        self.line(b'-', text.as_bytes());
     }
 
     /// An integer.
@@ -114,6 +64,36 @@ impl<'a> Writer<'a> {
         self.head(b'*', length);
     }
 
+    /// The head of a map of `length` names and values, which follow; a flat array in RESP2.
+    pub fn map(&mut self, length: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.head(b'*', length.saturating_mul(2)),
+            Protocol::Resp3 => self.head(b'%', length),
+        }
+    }
+
+    /// A count of things.
+    pub fn count(&mut self, count: usize) {
+        self.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// A text as a bulk string.
+    pub fn text(&mut self, text: &str) {
+        self.bulk(text.as_bytes());
+    }
+
+    /// A name and its integer.
+    pub fn integer_entry(&mut self, name: &str, value: u64) {
+        self.text(name);
+        self.integer(i64::try_from(value).unwrap_or(i64::MAX));
+    }
+
+    /// A name and its text.
+    pub fn text_entry(&mut self, name: &str, value: &[u8]) {
+        self.text(name);
+        self.bulk(value);
+    }
+
     /// A bulk string.
     pub fn bulk(&mut self, bytes: &[u8]) {
         self.head(b'$', bytes.len());
@@ -129,11 +109,16 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// A status or an error; what would break the line is written as a space.
-    pub fn line(&mut self, kind: u8, text: &[u8]) {
+    /// A status or an error, in one line; what would break the line is written as a space.
+    fn line(&mut self, kind: u8, text: &[u8]) {
         self.out.push(kind);
         self.out.extend(text.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte }));
         self.end();
+    }
+
+    /// Replies that were written elsewhere.
+    pub fn written(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
     }
 
     fn head(&mut self, kind: u8, length: usize) {
