@@ -50,6 +50,27 @@ export async function ensurePackage() {
   });
 }
 
+/** The clients of Redis that the server is tested with: redis-cli from Debian, and the one for Python. */
+export async function ensureRedisClients() {
+  await ensurePackage();
+  if (output("redis-cli", ["--version"]) === undefined) await installDebian("redis-tools");
+  if (output("python3", ["-c", "import redis"]) !== undefined) return;
+  if (output("python3", ["-m", "pip", "--version"]) === undefined) await installDebian("python3-pip");
+  say("installing the Redis client for Python (pip)");
+  const pip = ["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--break-system-packages", "redis"];
+  if ((await run("python3", pip, toStderr)) !== 0) fail("pip could not install the Redis client for Python");
+}
+
+/** Installs a Debian package, which only root can do. */
+async function installDebian(name) {
+  say(`installing the Debian package ${name} (apt-get)`);
+  const quiet = { stdout: "ignore" };
+  await run("apt-get", ["update", "-qq"], quiet);
+  if ((await run("apt-get", ["install", "--yes", "-qq", name], quiet)) !== 0) {
+    fail(`apt-get could not install ${name}; install it by hand, then run this again`);
+  }
+}
+
 async function ensureRust() {
   const sysroot = output("rustc", ["--print", "sysroot"]);
   if (sysroot === undefined) fail("Rust is missing: install it with rustup, then run this again");

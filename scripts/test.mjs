@@ -1,7 +1,7 @@
 // npm test: sets everything up, runs every part, and sums up. `npm test -- style types` runs only those parts.
 
 import { run, typescriptNode } from "./run.mjs";
-import { ensureInstalled, ensurePackage } from "./setup.mjs";
+import { ensureInstalled, ensurePackage, ensureRedisClients } from "./setup.mjs";
 import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
 
 const WASM = ["--target", "wasm32-unknown-unknown", "--features", "bindings", "--lib"];
@@ -37,6 +37,11 @@ const parts = {
     what: "node --test: the package on Node",
     needs: ensurePackage,
     commands: () => [[typescriptNode(), "--test", "tests/node/**/*.test.ts"]],
+  },
+  resp: {
+    what: "node --test: the server, with the clients of Redis",
+    needs: ensureRedisClients,
+    commands: () => [[typescriptNode(), "--test", "tests/resp/**/*.test.ts"]],
   },
 };
 

@@ -226,7 +226,7 @@ export class Engine implements Disposable {
   pipeline(commands: readonly Command[]): Reply[] {
     const bytes = encodeCommands(commands);
     this.#commands ??= this.openSession();
-    const replies = decodeReplies(this.#commands.feed(bytes));
+    const replies = decodeReplies(this.#commands.feedAll(bytes));
     if (this.#commands.flow === "close") this.#commands = drop(this.#commands);
     return replies;
   }
@@ -234,7 +234,7 @@ export class Engine implements Disposable {
   /** The protocol itself: takes RESP bytes, whole commands or cut anywhere, and returns the reply bytes there are. */
   execute(bytes: Uint8Array): Uint8Array {
     this.#stream ??= this.openSession();
-    const replies = this.#stream.feed(bytes);
+    const replies = this.#stream.feedAll(bytes);
     if (this.#stream.flow === "close") this.#stream = drop(this.#stream);
     return replies;
   }

@@ -12,20 +12,39 @@ export class Session {
     this.#feed = feed;
   }
 
-  /** Takes RESP bytes, whole commands or cut anywhere; the replies to those that are complete. */
+  /** Takes RESP bytes, whole commands or cut anywhere; the replies to those that are complete, as far as `flow` says. */
   feed(bytes: Uint8Array): Uint8Array {
     if (this.#connection === undefined) throw new HotKVError("CLOSED", "this session is closed");
     return this.#feed(bytes);
   }
 
   /**
-   * What to do once the last replies are sent: go on, close (the client said `QUIT`, or something that is no request), or read
-   * nothing for so many milliseconds (a password was wrong).
+   * What to do once the last replies are sent:
+   * - `"continue"`: read on;
+   * - `"close"`: the client said `QUIT`, or something that is no request;
+   * - `"more"`: feed nothing, to get the rest of a long answer;
+   * - a number: wait so many milliseconds, then feed nothing; a password was wrong.
    */
-  get flow(): "continue" | "close" | number {
+  get flow(): "continue" | "close" | "more" | number {
     const flow = this.#connection === undefined ? -1 : this.#connection.flow();
-    if (flow < 0) return "close";
+    if (flow === -1) return "close";
+    if (flow === -2) return "more";
     return flow === 0 ? "continue" : flow;
+  }
+
+  /** Feeds bytes and goes on to the end of the answer. */
+  feedAll(bytes: Uint8Array): Uint8Array {
+    const first = this.feed(bytes);
+    if (this.flow !== "more") return first;
+    const parts = [first];
+    while (this.flow === "more") parts.push(this.feed(new Uint8Array()));
+    const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
   }
 
   /** Frees the session. Feeding it again throws `"CLOSED"`; closing again does nothing. */

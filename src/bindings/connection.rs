@@ -29,11 +29,13 @@ impl Connection {
         Self { session, flow: Flow::Continue }
     }
 
-    /// What to do once the replies are sent: 0 goes on, -1 closes, and else that many milliseconds are waited first.
+    /// What to do once the replies are sent: 0 goes on, -1 closes, -2 feeds nothing to get the rest of them,
+    /// and else that many milliseconds are waited before feeding nothing.
     pub fn flow(&self) -> f64 {
         match self.flow {
             Flow::Continue => 0.0,
             Flow::Close => -1.0,
+            Flow::More => -2.0,
             Flow::Delay(ms) => float(ms),
         }
     }

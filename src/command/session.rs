@@ -19,9 +19,15 @@ pub enum Flow {
     Continue,
     /// Send the replies, then close: the client said `QUIT`, or something that is no request.
     Close,
-    /// Send the replies after so many milliseconds and read nothing until then: a password was wrong.
+    /// Send the replies, wait so many milliseconds, then feed nothing to go on: a password was wrong.
     Delay(u64),
+    /// Send the replies, then feed nothing to go on: there are so many of them that the rest of the commands waits.
+    More,
 }
+
+/// Replies that may be made before they are sent. A short command can ask for a long reply, and thousands of them fit in
+/// one read from a socket.
+const MAX_REPLY_BYTES: usize = 1 << 20;
 
 /// The most memory that commands waiting for `EXEC` may take.
 const MAX_QUEUED_BYTES: usize = 1 << 24;
@@ -75,7 +81,8 @@ impl Session {
         Self { id, password: Some(password.into()), ..Self::default() }
     }
 
-    /// Takes bytes, whole commands or cut anywhere, runs what they complete at time `now` and appends the replies.
+    /// Takes bytes, whole commands or cut anywhere, runs what they complete at time `now` and appends the replies to
+    /// `output`, which should be empty. Commands after a [`Flow::Delay`] or [`Flow::More`] wait for the next call.
     pub fn feed<B: Backend>(&mut self, backend: &mut B, now: u64, input: &[u8], output: &mut Vec<u8>) -> Flow {
         self.flow = Flow::Continue;
         // The time counts as served even when nothing but a wrong command came at it.
@@ -126,11 +133,17 @@ impl Session {
                     self.flow = Flow::Close;
                 }
             }
-            if self.flow == Flow::Close {
-                // Whatever follows is not looked at.
-                request.clear();
-                return bytes.len();
+            match self.flow {
+                Flow::Close => {
+                    // Whatever follows is not looked at.
+                    request.clear();
+                    return bytes.len();
+                }
+                Flow::Continue if output.len() > MAX_REPLY_BYTES && used < bytes.len() => self.flow = Flow::More,
+                Flow::Continue => continue,
+                Flow::Delay(_) | Flow::More => {}
             }
+            break;
         }
         used
     }

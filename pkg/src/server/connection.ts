@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import type { Session } from "../session.ts";
 
+const NOTHING = new Uint8Array();
+
 /** What bounds one client. */
 export interface ConnectionLimits {
   /** Milliseconds without a byte from the client before it is closed; 0 never closes it. */
   readonly idleMs: number;
-  /** Bytes of replies that may wait for a client that does not read; beyond that it is closed. */
-  readonly maxReplyBytes: number;
   /** Milliseconds that replies may wait for a client that reads nothing at all; then it is closed. */
   readonly stallMs: number;
 }
@@ -22,7 +22,10 @@ export class Connection {
   readonly #socket: Socket;
   readonly #session: Session;
   readonly #limits: ConnectionLimits;
+  readonly #onChunk: (connection: Connection, chunk: Uint8Array) => void;
   readonly #onClose: (reason: CloseReason) => void;
+  /** Whether the session holds back commands until their turn. */
+  #held = false;
   #reason: CloseReason = "client";
   #ended = false;
   #stall: NodeJS.Timeout | undefined;
@@ -38,6 +41,7 @@ export class Connection {
     this.#socket = socket;
     this.#session = session;
     this.#limits = limits;
+    this.#onChunk = onChunk;
     this.#onClose = onClose;
     socket.setNoDelay(true);
     if (limits.idleMs > 0) socket.setTimeout(limits.idleMs, () => this.destroy("idle"));
@@ -59,8 +63,16 @@ export class Connection {
     if (this.#ended) return;
     if (bytes.length > 0 && !this.#socket.write(bytes)) this.#backpressure();
     const flow = this.#session.flow;
-    if (flow === "close") this.end("protocol");
-    else if (typeof flow === "number") this.#wait(flow);
+    if (flow === "close") {
+      this.end("protocol");
+    } else if (flow !== "continue") {
+      this.#held = true;
+      this.#socket.pause();
+      if (typeof flow === "number") this.#delay = setTimeout(() => this.#goOn(), flow);
+      else this.#goOn();
+    } else if (this.#socket.isPaused() && this.#delay === undefined) {
+      this.#goOn();
+    }
   }
 
   /** Closes after what was written has left. */
@@ -80,30 +92,28 @@ export class Connection {
     this.#socket.destroy();
   }
 
+  /** The client reads slower than it asks: nothing more is read from it until it has caught up. */
   #backpressure(): void {
-    if (this.#socket.writableLength > this.#limits.maxReplyBytes) {
-      this.destroy("slow reader");
-      return;
-    }
     this.#socket.pause();
     this.#stall ??= setTimeout(() => this.destroy("slow reader"), this.#limits.stallMs);
   }
 
   #drained(): void {
-    if (this.#ended) return;
     clearTimeout(this.#stall);
     this.#stall = undefined;
-    if (this.#delay === undefined) this.#socket.resume();
+    if (this.#delay === undefined) this.#goOn();
   }
 
-  /** Reads nothing for `ms`: what a client that guesses passwords gets. */
-  #wait(ms: number): void {
-    this.#socket.pause();
-    clearTimeout(this.#delay);
-    this.#delay = setTimeout(() => {
-      this.#delay = undefined;
-      if (!this.#ended && !this.#socket.writableNeedDrain) this.#socket.resume();
-    }, ms);
+  /** Takes up what was held back, or reads on, unless the client still has replies to read. */
+  #goOn(): void {
+    this.#delay = undefined;
+    if (this.#ended || this.#socket.writableNeedDrain) return;
+    if (this.#held) {
+      this.#held = false;
+      this.#onChunk(this, NOTHING);
+    } else {
+      this.#socket.resume();
+    }
   }
 
   #closed(): void {

@@ -37,7 +37,6 @@ export interface Server {
   close(): Promise<void>;
 }
 
-const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 const STALL_MS = 30_000;
 
 /**
@@ -54,7 +53,7 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
         "set one with --password-file, or listen on 127.0.0.1",
     );
   }
-  const limits: ConnectionLimits = { idleMs, maxReplyBytes: MAX_REPLY_BYTES, stallMs: STALL_MS };
+  const limits: ConnectionLimits = { idleMs, stallMs: STALL_MS };
   const connections = new Set<Connection>();
   const started = Date.now();
   const latency = new Histogram([0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1]);

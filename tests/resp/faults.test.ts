@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RawClient, type Running, resp, startServer } from "./server.ts";
+
+describe("F48: what is no request gets one error, and nobody else is harmed", () => {
+  let server: Running;
+  before(async () => {
+    server = await startServer();
+  });
+  after(() => server.stop());
+
+  const faults: Readonly<Record<string, string>> = {
+    "a bulk string without its end": "*1\r\n$3\r\nfooXX",
+    "a negative length": "*1\r\n$-5\r\n",
+    "a bulk string of a gigabyte": "*1\r\n$1073741824\r\n",
+    "a bulk string past any integer": "*1\r\n$99999999999999999999\r\n",
+    "a million arguments": "*1048576\r\n",
+    "a negative number of arguments": "*-7\r\n",
+    "an array inside an array": "*1\r\n*1\r\n$4\r\nPING\r\n",
+    "an integer for an argument": "*1\r\n:1\r\n",
+  };
+  for (const [what, bytes] of Object.entries(faults)) {
+    it(what, async () => {
+      await using other = new RawClient(server.port);
+      await using client = new RawClient(server.port);
+      client.send(bytes + resp("PING"));
+      await client.closed;
+      assert.match(client.received, /^-ERR Protocol error: [^\r\n]+\r\n$/);
+      other.send(resp("PING"));
+      assert.equal(await other.lines(1), "+PONG\r\n");
+    });
+  }
+
+  it("a command's name that would forge a reply is shown safely", async () => {
+    await using client = new RawClient(server.port);
+    client.send(resp("X\r\n:1") + resp("PING"));
+    const replies = (await client.lines(2)).split("\r\n");
+    assert.match(replies[0] ?? "", /^-ERR unknown command '/);
+    assert.deepEqual(replies.slice(1), ["+PONG", ""]);
+  });
+});
+
+describe("F49: a pipeline gives the same replies however it is cut", () => {
+  it("10,000 commands, whole and in pieces of every size from 1 to 64", async () => {
+    await using server = await startServer();
+    const commands = Array.from({ length: 10_000 }, (_, at) =>
+      resp("GCRA.LIMIT", `k:${at % 50}:{}`, "3600000000", "1000"),
+    );
+    const answers = async (prefix: string, size: (at: number) => number) => {
+      await using client = new RawClient(server.port);
+      const bytes = Buffer.from(commands.join("").replaceAll("{}", prefix));
+      for (let at = 0, piece = 0; at < bytes.length; piece++) {
+        const end = at + size(piece);
+        if (!client.socket.write(bytes.subarray(at, end))) await once(client.socket, "drain");
+        at = end;
+      }
+      return (await client.lines(60_000)).replace(/:\d{5,}/g, ":reset");
+    };
+    const whole = await answers("aa", () => 1 << 20);
+    assert.equal(await answers("bb", (piece) => 1 + (piece % 64)), whole);
+  });
+
+  it("one command at a time, byte by byte", async () => {
+    await using server = await startServer();
+    await using client = new RawClient(server.port);
+    for (const byte of Buffer.from(resp("ECHO", "a\r\nb") + resp("PING"))) {
+      client.send(Buffer.of(byte));
+      await sleep(1);
+    }
+    assert.equal(await client.lines(4), "$4\r\na\r\nb\r\n+PONG\r\n");
+  });
+});
+
+describe("F51: no number kills the server", () => {
+  it("rates of 0 and counts past any integer are typed errors", async () => {
+    await using server = await startServer();
+    await using client = new RawClient(server.port);
+    const commands = [
+      ["GCRA.LIMIT", "k", "0", "0"],
+      ["GCRA.LIMIT", "k", "9007199254740991", "9007199254740991", "9007199254740991"],
+      ["GCRA.LIMIT", "k", "1", "1", "18446744073709551616"],
+      ["RATELIMIT.CREATE", "l", "1", "1", "ALGO", "token_bucket", "REFILL", "0"],
+      ["CL.THROTTLE", "k", "9007199254740991", "1", "1"],
+      ["CL.THROTTLE", "k", "1", "0", "1"],
+      ["EXPIRE", "k", "9223372036854775807"],
+      ["PING"],
+    ];
+    client.send(commands.map((words) => resp(...words)).join(""));
+    const replies = await client.lines(13);
+    assert.match(replies, /\+PONG\r\n$/);
+    assert.equal(replies.match(/^-ERR /gm)?.length, 6);
+  });
+});
+
+describe("safe by default", () => {
+  it("refuses to listen beyond loopback without a password, and says what to do", async () => {
+    await assert.rejects(startServer("--host", "0.0.0.0"), /--password-file/);
+  });
+
+  it("asks for the password, slows down guesses, and then serves", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "tidegate-")), "password");
+    writeFileSync(file, "correct horse\n");
+    await using server = await startServer("--password-file", file);
+    await using client = new RawClient(server.port);
+    client.send(resp("GCRA.LIMIT", "k", "60000", "10"));
+    assert.match(await client.lines(1), /^-NOAUTH /);
+    const started = performance.now();
+    client.send(resp("AUTH", "battery staple"));
+    await client.lines(2);
+    client.send(resp("AUTH", "correct horse"));
+    assert.match(await client.lines(3), /-WRONGPASS .*\r\n\+OK\r\n$/);
+    // Nothing was read for 100 ms after the wrong one.
+    assert.ok(performance.now() - started >= 90);
+    client.send(resp("GCRA.LIMIT", "k", "60000", "10"));
+    assert.match(await client.lines(9), /:0\r\n:10\r\n:9\r\n:-1\r\n:6000\r\n$/);
+  });
+
+  it("tells one client too many so", async () => {
+    await using server = await startServer("--max-clients", "2");
+    await using first = new RawClient(server.port);
+    await using second = new RawClient(server.port);
+    first.send(resp("PING"));
+    second.send(resp("PING"));
+    await Promise.all([first.lines(1), second.lines(1)]);
+    await using third = new RawClient(server.port);
+    await third.closed;
+    assert.equal(third.received, "-ERR max number of clients reached\r\n");
+  });
+
+  it("answers what has arrived when it is told to stop, and exits with 0", async () => {
+    const server = await startServer();
+    await using client = new RawClient(server.port);
+    client.send(resp("PING"));
+    await client.lines(1);
+    assert.equal(await server.stop(), 0);
+    await client.closed;
+    assert.ok(server.log.some(({ event }) => event === "stopped"));
+  });
+});
+
+describe("many clients, slow clients", () => {
+  it("2,000 connections opened and dropped leave it as it was", async () => {
+    await using server = await startServer();
+    for (let round = 0; round < 20; round++) {
+      const sockets = Array.from({ length: 100 }, () => connect({ host: "127.0.0.1", port: server.port }));
+      await Promise.all(sockets.map((socket) => once(socket, "connect")));
+      for (const [at, socket] of sockets.entries()) {
+        if (at % 2 === 0) socket.write("*3\r\n$10\r\nGCRA.");
+        socket.destroy();
+      }
+    }
+    await using client = new RawClient(server.port);
+    client.send(resp("PING"));
+    assert.equal(await client.lines(1), "+PONG\r\n");
+  });
+
+  it("a client that reads nothing is not buffered without bound, and others keep being served", async () => {
+    await using server = await startServer();
+    await using setup = new RawClient(server.port);
+    setup.send(resp("SET", "big", "x".repeat(1 << 20)));
+    await setup.lines(1);
+    const slow = connect({ host: "127.0.0.1", port: server.port });
+    slow.pause();
+    slow.on("error", () => {});
+    await once(slow, "connect");
+    const before = residentBytes(server);
+    // Ask for 2 GB of replies and read none of them.
+    slow.write(Buffer.from(resp("GET", "big").repeat(2000)));
+    await sleep(500);
+    await using other = new RawClient(server.port);
+    other.send(resp("PING"));
+    assert.equal(await other.lines(1), "+PONG\r\n");
+    assert.ok(residentBytes(server) - before < 512 << 20, "less than a quarter of what was asked for is held");
+    slow.destroy();
+  });
+});
+
+/** The server's memory, as Linux counts it. */
+function residentBytes(server: Running): number {
+  const pages = /^\d+ (\d+)/.exec(readStat(server.process.pid ?? 0))?.[1];
+  return Number(pages) * 4096;
+}
+
+function readStat(pid: number): string {
+  return process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/statm`, "utf8");
+}
