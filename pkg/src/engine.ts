@@ -25,6 +25,10 @@ export interface EngineOptions {
   readonly clock?: () => number;
 }
 
+/** What {@link Engine.stats} counts commands by. */
+const FAMILIES = ["gcra.limit", "ratelimit.check", "cl.throttle", "valve.admit", "other"] as const;
+const OUTCOMES = ["allowed", "denied", "error"] as const;
+
 /**
  * The engine itself, in this process: every method answers at once. Its state is gone when the process ends.
  *
@@ -257,13 +261,10 @@ export class Engine implements Disposable {
   /** How many commands there were and how they ended, and what the engine holds: for a server's metrics. */
   stats(): EngineStats {
     const core = this.#open();
-    const commands = core
-      .counters()
-      .split("\n")
-      .map((line) => {
-        const [command = "", outcome = "", count] = line.split(" ");
-        return { command, outcome, count: Number(count) };
-      });
+    const counts = core.counters();
+    const commands = FAMILIES.flatMap((command, family) =>
+      OUTCOMES.map((outcome, index) => ({ command, outcome, count: counts[family * OUTCOMES.length + index] ?? 0 })),
+    );
     return { commands, records: core.records(), memoryBytes: wasm.memoryBytes() };
   }
 

@@ -1,6 +1,5 @@
 //! One client's side of the protocol, as JavaScript holds it.
 
-use std::format;
 use std::string::String;
 use std::vec::Vec;
 
@@ -53,12 +52,10 @@ impl Core {
 
 #[wasm_bindgen]
 impl Core {
-    /// How many commands there were: lines of command, outcome and count.
-    pub fn counters(&self) -> String {
-        let counts = self.engine.counters().iter();
-        let lines: Vec<String> =
-            counts.map(|(command, outcome, count)| format!("{command} {outcome} {count}")).collect();
-        lines.join("\n")
+    /// How many commands there were: of `GCRA.LIMIT`, `RATELIMIT.CHECK`, `CL.THROTTLE`, `VALVE.ADMIT` and of all others,
+    /// each those allowed, denied and failed.
+    pub fn counters(&self) -> Vec<f64> {
+        self.engine.counters().iter().map(|(_, _, count)| float(count)).collect()
     }
 
     /// How many records there are.
