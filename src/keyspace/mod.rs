@@ -3,16 +3,39 @@
 //! A record is found by its [`Key`] (a space and a name), holds one [`State`], and is live until it expires; an expired
 //! record is never seen and its room is used again. Nothing here runs on a timer: the calls themselves reclaim.
 
-mod rule_state;
+//!
+//! - [`rule_state`]: a rule's state in a record;
+//! - `table`: extendible hashing, a directory over segments;
+//! - `segment`: a few hundred records, as `slots` that find them, an arena of bytes laid out by `record`, and `bodies`
+//!   beside it for what isn't of a few bytes;
+//! - `hash`: the seeded hash that places a key in all of these;
+//! - `journal`: what changed, for a store.
 
+mod bodies;
+mod hash;
+mod journal;
+mod record;
+mod rule_state;
+mod segment;
+mod slots;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use journal::Change;
 pub use rule_state::{Decision, Next};
+pub use table::Place;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::Error;
 use crate::algorithm::{Count, Log, SlidingWindow, Tat};
+use bodies::Body;
+use journal::Journal;
+use record::Stored;
+use segment::{Appended, Segment};
+use table::Table;
 
 /// When a record without a time to live expires.
 pub const NEVER: u64 = u64::MAX;
@@ -91,47 +114,19 @@ impl State<'_> {
     }
 }
 
-/// Where a key's record is, or would go. Good until the next change of the keyspace; a stale place is looked up again.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    _hash: u64,
-}
-
-/// One change, in the order made, for a store behind this keyspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The record was made, or its state replaced.
-    Put(Space, Box<[u8]>),
-    /// The log's entry at this time grew; nothing else in the record changed but entries that expired.
-    Logged(Space, Box<[u8]>, u64),
-    /// The record is gone.
-    Removed(Space, Box<[u8]>),
-    /// Every record of the space is gone.
-    Cleared(Space),
-    /// The clock stepped back: everything that had expired by this time is gone.
-    Expired(u64),
-    /// A limiter of this name was made, counted an admission, or was dropped.
-    Limiter(Box<[u8]>),
-    /// A policy of this namespace was defined or forgotten.
-    Policy(Box<[u8]>),
-    /// A lease of this namespace and id was taken, renewed or released.
-    Lease(Box<[u8]>, Box<[u8]>),
-}
-
 /// The table of records.
 pub struct Keyspace {
-    records: BTreeMap<(u32, Box<[u8]>), Value>,
+    table: Table,
     now: u64,
     max_keys: usize,
     next_space: u32,
-    journal: Option<Vec<Change>>,
+    journal: Journal,
 }
 
 impl Keyspace {
     /// An empty keyspace of at most `max_keys` records, hashed with `seed`.
     pub fn new(seed: [u64; 2], max_keys: usize) -> Self {
-        let _ = seed;
-        Self { records: BTreeMap::new(), now: 0, max_keys, next_space: 1, journal: None }
+        Self { table: Table::new(seed), now: 0, max_keys, next_space: 1, journal: Journal::default() }
     }
 
     /// The latest time served.
@@ -141,38 +136,42 @@ impl Keyspace {
 
     /// Sets the clock; every other call sees records as of this time. On a step back everything that had expired by the
     /// latest time served is dropped first, log entries included: what had recovered stays recovered.
+    #[inline]
     pub fn advance(&mut self, now: u64) {
         if now < self.now {
-            let latest = self.now;
-            self.records.retain(|_, value| match value {
-                Value::Tat { expires, .. } | Value::Text { expires, .. } => *expires > latest,
-                Value::Count(count) => count.ends > latest,
-                Value::Log { log, window } => log.expire(*window, latest),
-            });
-            if let Some(journal) = &mut self.journal {
-                journal.push(Change::Expired(latest));
-            }
+            self.step_back();
         }
         self.now = now;
     }
 
+    #[cold]
+    fn step_back(&mut self) {
+        let latest = self.now;
+        self.table.sweep(latest);
+        self.journal.note(|| Change::Expired(latest));
+    }
+
     /// Looks the key up.
+    #[inline]
     pub fn locate(&self, key: Key<'_>) -> Place {
-        let _ = key;
-        Place { _hash: 0 }
+        self.table.locate(key)
     }
 
     /// The live record at `place`, which is `key`'s.
+    #[inline]
     pub fn state(&self, place: Place, key: Key<'_>) -> Option<State<'_>> {
-        let _ = place;
-        let value = self.records.get(&(key.space.0, key.name.into()))?;
-        let state = match value {
-            Value::Tat { tat, expires } => State::Tat { tat: *tat, expires: *expires },
-            Value::Count(count) => State::Count(*count),
-            Value::Log { log, window } => State::Log { log, window: *window },
-            Value::Text { bytes, expires } => State::Text { bytes, expires: *expires },
-        };
-        (state.expires() > self.now).then_some(state)
+        let stored = self.table.stored(place, key)?;
+        if stored.expires() <= self.now {
+            return None;
+        }
+        match stored {
+            Stored::Tat(tat) => Some(State::Tat { tat, expires: tat.ceil() }),
+            Stored::Timed { tat, expires } => Some(State::Tat { tat, expires }),
+            Stored::Count(count) => Some(State::Count(count)),
+            Stored::Log { body, expires } | Stored::Text { body, expires } => {
+                self.table.body(place, key, body).and_then(|body| state_of(body, expires))
+            }
+        }
     }
 
     /// Whether `new` more records fit once everything expired is reclaimed.
@@ -180,40 +179,68 @@ impl Keyspace {
     /// # Errors
     /// [`Error::OutOfMemory`] when they don't.
     pub fn ensure_room(&mut self, new: usize) -> Result<(), Error> {
-        let now = self.now;
-        if self.records.len().saturating_add(new) > self.max_keys {
-            self.records.retain(|_, value| match value {
-                Value::Tat { expires, .. } | Value::Text { expires, .. } => *expires > now,
-                Value::Count(count) => count.ends > now,
-                Value::Log { log, window } => log.expire(*window, now),
-            });
+        let full = Error::OutOfMemory { max_keys: self.max_keys };
+        let Some(most) = self.max_keys.checked_sub(new) else { return Err(full) };
+        if self.table.len() > most {
+            self.table.shrink_to(most, self.now);
         }
-        if self.records.len().saturating_add(new) > self.max_keys {
-            return Err(Error::OutOfMemory { max_keys: self.max_keys });
-        }
-        Ok(())
+        if self.table.len() > most { Err(full) } else { Ok(()) }
     }
 
     /// Stores `value` as the whole state of `key`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when the record is new and there is no room; nothing has changed then.
+    /// [`Error::OutOfMemory`] when the record is new and there is no room, [`Error::KeyTooLong`] when no record can have
+    /// such a name; nothing has changed then.
     pub fn put(&mut self, place: Place, key: Key<'_>, value: Value) -> Result<(), Error> {
-        if self.state(place, key).is_none() {
-            self.ensure_room(1)?;
-        }
-        self.records.insert((key.space.0, key.name.into()), value);
-        if let Some(journal) = &mut self.journal {
-            journal.push(Change::Put(key.space, key.name.into()));
-        }
+        self.store(place, key, value)?;
+        self.journal.note(|| Change::Put(key.space, key.name.into()));
         Ok(())
+    }
+
+    fn store(&mut self, place: Place, key: Key<'_>, value: Value) -> Result<(), Error> {
+        if key.name.len() > record::MAX_NAME {
+            return Err(Error::KeyTooLong { argument: "key", bytes: key.name.len() });
+        }
+        if !self.table.is_there(place, key) {
+            self.ensure_room(1)?;
+            self.table.reclaim(1, self.now);
+        }
+        let (stored, body) = match value {
+            Value::Tat { tat, expires } => (Stored::tat(tat, expires), None),
+            Value::Count(count) => (Stored::Count(count), None),
+            Value::Log { log, window } => {
+                let expires = log.newest().map_or(0, |at| at.saturating_add(window));
+                (Stored::Log { body: 0, expires }, Some(Body::Log { log: *log, window }))
+            }
+            Value::Text { bytes, expires } => {
+                let kibibytes = u32::try_from(bytes.len() / 1024).unwrap_or(u32::MAX);
+                self.table.reclaim(kibibytes, self.now);
+                (Stored::Text { body: 0, expires }, Some(Body::Text(bytes)))
+            }
+        };
+        if self.table.put(place, key, stored, body, self.now) {
+            Ok(())
+        } else {
+            Err(Error::OutOfMemory { max_keys: self.max_keys })
+        }
     }
 
     /// Stores a schedule's state, which expires when it has recovered: the fast case of [`Keyspace::put`].
     ///
     /// # Errors
     /// As [`Keyspace::put`].
+    #[inline]
     pub fn put_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
+        if self.table.overwrite_tat(place, key, tat) {
+            self.journal.note(|| Change::Put(key.space, key.name.into()));
+            return Ok(());
+        }
+        self.put_new_tat(place, key, tat)
+    }
+
+    #[inline(never)]
+    fn put_new_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
         self.put(place, key, Value::Tat { tat, expires: tat.ceil() })
     }
 
@@ -229,10 +256,20 @@ impl Keyspace {
         units: crate::Positive,
     ) -> Result<(), Error> {
         let now = self.now;
-        let mut log = match self.state(place, key) {
-            Some(State::Log { log, .. }) => log.clone(),
-            _ => Log::new(),
-        };
+        let appended = self.table.segment_mut(place, key).and_then(|(segment, offset)| {
+            let appended = segment.append_to_log(offset, key, rule, now, units)?;
+            Some((appended, segment.earliest))
+        });
+        if let Some((appended, earliest)) = appended {
+            self.table.may_expire(earliest);
+            self.journal.note(|| match appended {
+                Appended::Ordinary(at) => Change::Logged(key.space, key.name.into(), at),
+                Appended::Rewritten => Change::Put(key.space, key.name.into()),
+            });
+            self.table.reclaim(1, now);
+            return Ok(());
+        }
+        let mut log = Log::new();
         rule.admit(&mut log, now, units);
         self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
     }
@@ -240,26 +277,38 @@ impl Keyspace {
     /// Deletes the record; whether it was live.
     pub fn remove(&mut self, place: Place, key: Key<'_>) -> bool {
         let live = self.state(place, key).is_some();
-        self.records.remove(&(key.space.0, key.name.into()));
-        if live && let Some(journal) = &mut self.journal {
-            journal.push(Change::Removed(key.space, key.name.into()));
+        self.table.remove(place, key);
+        if live {
+            self.journal.note(|| Change::Removed(key.space, key.name.into()));
         }
         live
     }
 
     /// Deletes every record of the space.
     pub fn clear(&mut self, space: Space) {
-        self.records.retain(|(of, _), _| *of != space.0);
-        if let Some(journal) = &mut self.journal {
-            journal.push(Change::Cleared(space));
-        }
+        self.table.drop_if(|key| key.space == space);
+        self.journal.note(|| Change::Cleared(space));
     }
 
     /// Calls `visit` with each live record.
     pub fn for_each(&self, mut visit: impl FnMut(Key<'_>, State<'_>)) {
-        for (space, name) in self.records.keys() {
-            let key = Key { space: Space(*space), name };
-            if let Some(state) = self.state(self.locate(key), key) {
+        for segment in self.table.segments() {
+            self.visit(segment, &mut visit);
+        }
+    }
+
+    /// Calls `visit` with each live record of the segment.
+    fn visit(&self, segment: &Segment, visit: &mut impl FnMut(Key<'_>, State<'_>)) {
+        for (key, stored) in segment.records().filter(|(_, stored)| stored.expires() > self.now) {
+            let state = match stored {
+                Stored::Tat(tat) => Some(State::Tat { tat, expires: tat.ceil() }),
+                Stored::Timed { tat, expires } => Some(State::Tat { tat, expires }),
+                Stored::Count(count) => Some(State::Count(count)),
+                Stored::Log { body, expires } | Stored::Text { body, expires } => {
+                    segment.body(body).and_then(|body| state_of(body, expires))
+                }
+            };
+            if let Some(state) = state {
                 visit(key, state);
             }
         }
@@ -267,21 +316,31 @@ impl Keyspace {
 
     /// How many live records the space has.
     pub fn count(&self, space: Space) -> usize {
-        let mut count = 0_usize;
-        self.for_each(|key, _| count = count.saturating_add(usize::from(key.space == space)));
-        count
+        let live = |(key, stored): &(Key<'_>, Stored)| key.space == space && stored.expires() > self.now;
+        self.table.segments().map(|segment| segment.records().filter(live).count()).sum()
     }
 
     /// Calls `visit` with the live ordinary keys from `cursor` (0 at first), at least `at_least` of them when there are
     /// so many, and returns the next cursor, 0 at the end. A key that is there throughout is seen at least once.
+    ///
+    /// A cursor is below 2^32. Keys come in the order of their hashes, which nothing that is done between two calls
+    /// changes, so no key is seen twice either.
     pub fn scan(&self, cursor: u64, at_least: usize, mut visit: impl FnMut(&[u8], State<'_>)) -> u64 {
-        let _ = (cursor, at_least);
-        self.for_each(|key, state| {
-            if key.space == Space::ORDINARY {
-                visit(key.name, state);
+        let Ok(mut start) = u32::try_from(cursor) else { return 0 };
+        let mut seen = 0_usize;
+        while let Some((segment, next)) = self.table.segment_at(start) {
+            self.visit(segment, &mut |key, state| {
+                if key.space == Space::ORDINARY {
+                    seen = seen.saturating_add(1);
+                    visit(key.name, state);
+                }
+            });
+            start = next;
+            if start == 0 || seen >= at_least {
+                break;
             }
-        });
-        0
+        }
+        u64::from(start)
     }
 
     /// A space that nothing else has.
@@ -297,30 +356,29 @@ impl Keyspace {
     }
 
     /// How many records there are, expired ones that still take room included.
-    pub fn len(&self) -> usize {
-        self.records.len()
+    pub const fn len(&self) -> usize {
+        self.table.len()
     }
 
     /// Whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.table.len() == 0
     }
 
     /// Starts to note changes for a store.
     pub fn keep_journal(&mut self) {
-        self.journal.get_or_insert_default();
+        self.journal.keep();
     }
 
     /// Notes a change that was made beside the records.
+    #[inline]
     pub fn note(&mut self, change: impl FnOnce() -> Change) {
-        if let Some(journal) = &mut self.journal {
-            journal.push(change());
-        }
+        self.journal.note(change);
     }
 
     /// The changes since the last call.
     pub fn take_journal(&mut self) -> Vec<Change> {
-        self.journal.as_mut().map(core::mem::take).unwrap_or_default()
+        self.journal.take()
     }
 
     /// Puts back what a store held, without noting a change.
@@ -328,9 +386,14 @@ impl Keyspace {
     /// # Errors
     /// As [`Keyspace::put`].
     pub fn restore(&mut self, key: Key<'_>, value: Value) -> Result<(), Error> {
-        let journal = self.journal.take();
-        let result = self.put(self.locate(key), key, value);
-        self.journal = journal;
-        result
+        self.store(self.locate(key), key, value)
+    }
+}
+
+fn state_of(body: &Body, expires: u64) -> Option<State<'_>> {
+    match body {
+        Body::Log { log, window } => Some(State::Log { log, window: *window }),
+        Body::Text(bytes) => Some(State::Text { bytes, expires }),
+        Body::Free(_) => None,
     }
 }

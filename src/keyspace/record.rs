@@ -1,0 +1,277 @@
+//! A record as bytes in an arena.
+//!
+//! ```text
+//! | space: 4 | name's length: 2 | kind: 1 | 0: 1 | name, padded to 4 | payload: 16, or 32 of a timed tat |
+//! ```
+//! Every number is little-endian. A payload's first eight bytes tell when the record expires: they are the time itself,
+//! or the whole milliseconds of a tat, which expires when it has recovered.
+
+use super::{Key, Space};
+use crate::algorithm::{Count, Tat};
+
+const HEADER: usize = 8;
+/// The longest name a record can have; longer than any that the engine lets in.
+pub(super) const MAX_NAME: usize = 1 << 14;
+/// The bits of a header that say whose record it is.
+const IDENTITY: u64 = 0x0000_ffff_ffff_ffff;
+
+const TAT: u64 = 1;
+const TIMED: u64 = 2;
+const COUNT: u64 = 3;
+const LOG: u64 = 4;
+const TEXT: u64 = 5;
+
+const SHORT: usize = 16;
+const LONG: usize = 32;
+
+/// A record's state as the arena holds it: what is larger is a body beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// Expires when it has recovered; the grain fits 32 bits.
+    Tat(Tat),
+    Timed {
+        tat: Tat,
+        expires: u64,
+    },
+    Count(Count),
+    Log {
+        body: u32,
+        expires: u64,
+    },
+    Text {
+        body: u32,
+        expires: u64,
+    },
+}
+
+impl Stored {
+    #[inline]
+    pub fn tat(tat: Tat, expires: u64) -> Self {
+        if expires == tat.ceil() && is_compact(tat) { Self::Tat(tat) } else { Self::Timed { tat, expires } }
+    }
+
+    /// The first millisecond at which the record is gone.
+    #[inline]
+    pub const fn expires(&self) -> u64 {
+        match *self {
+            Self::Tat(tat) => tat.ceil(),
+            Self::Timed { expires, .. } | Self::Log { expires, .. } | Self::Text { expires, .. } => expires,
+            Self::Count(count) => count.ends,
+        }
+    }
+
+    pub const fn body(&self) -> Option<u32> {
+        match *self {
+            Self::Log { body, .. } | Self::Text { body, .. } => Some(body),
+            _ => None,
+        }
+    }
+
+    /// The same, with its body in another place.
+    pub const fn with_body(self, body: u32) -> Self {
+        match self {
+            Self::Log { expires, .. } => Self::Log { body, expires },
+            Self::Text { expires, .. } => Self::Text { body, expires },
+            other => other,
+        }
+    }
+
+    const fn kind(&self) -> u64 {
+        match self {
+            Self::Tat(_) => TAT,
+            Self::Timed { .. } => TIMED,
+            Self::Count(_) => COUNT,
+            Self::Log { .. } => LOG,
+            Self::Text { .. } => TEXT,
+        }
+    }
+
+    #[inline]
+    fn read(kind: u64, payload: &[u8]) -> Option<Self> {
+        let short: &[u8; SHORT] = payload.first_chunk()?;
+        let first = word(short, 0);
+        let second = word(short, 8);
+        Some(match kind {
+            TAT => Self::Tat(Tat { ms: first, remainder: low(second), denominator: high(second) }),
+            TIMED => {
+                let long: &[u8; LONG] = payload.first_chunk()?;
+                let tat = Tat { ms: second, remainder: word(long, 16), denominator: word(long, 24) };
+                Self::Timed { tat, expires: first }
+            }
+            COUNT => Self::Count(Count { ends: first, units: second }),
+            LOG => Self::Log { expires: first, body: index(second) },
+            TEXT => Self::Text { expires: first, body: index(second) },
+            _ => return None,
+        })
+    }
+
+    fn payload(&self) -> [u64; 4] {
+        match *self {
+            Self::Tat(tat) => [tat.ms, packed(tat), 0, 0],
+            Self::Timed { tat, expires } => [expires, tat.ms, tat.remainder, tat.denominator],
+            Self::Count(count) => [count.ends, count.units, 0, 0],
+            Self::Log { body, expires } | Self::Text { body, expires } => [expires, u64::from(body), 0, 0],
+        }
+    }
+}
+
+/// A record where it lies.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'a> {
+    header: u64,
+    /// Everything after the header, and after this record.
+    rest: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// The record that starts at the front of `bytes`.
+    #[inline]
+    pub fn at(bytes: &'a [u8]) -> Option<Self> {
+        let (header, rest) = bytes.split_first_chunk::<HEADER>()?;
+        Some(Self { header: u64::from_le_bytes(*header), rest })
+    }
+
+    #[inline]
+    pub fn is(&self, key: Key<'_>) -> bool {
+        self.header & IDENTITY == identity(key)
+            && self.rest.get(..key.name.len()).is_some_and(|name| same(name, key.name))
+    }
+
+    const fn kind(&self) -> u64 {
+        self.header >> 48
+    }
+
+    const fn name_len(&self) -> usize {
+        (self.header >> 32) as usize & 0xffff
+    }
+
+    pub fn key(&self) -> Key<'a> {
+        Key { space: space(self.header), name: self.rest.get(..self.name_len()).unwrap_or_default() }
+    }
+
+    #[inline]
+    pub fn stored(&self) -> Option<Stored> {
+        Stored::read(self.kind(), self.rest.get(padded(self.name_len())..)?)
+    }
+
+    /// As [`Record::stored`], of the record of a key whose length is known.
+    #[inline]
+    pub fn stored_of(&self, key: Key<'_>) -> Option<Stored> {
+        Stored::read(self.kind(), self.rest.get(padded(key.name.len())..)?)
+    }
+
+    /// How many bytes the whole record takes.
+    pub const fn size(&self) -> usize {
+        size_of_kind(self.kind(), self.name_len())
+    }
+}
+
+/// How many bytes a record of `key` takes.
+pub(super) const fn size(key: Key<'_>, stored: &Stored) -> usize {
+    size_of_kind(stored.kind(), key.name.len())
+}
+
+const fn size_of_kind(kind: u64, name_len: usize) -> usize {
+    let payload = if kind == TIMED { LONG } else { SHORT };
+    HEADER.saturating_add(padded(name_len)).saturating_add(payload)
+}
+
+/// Appends a record to `arena`.
+pub(super) fn append(arena: &mut alloc::vec::Vec<u8>, key: Key<'_>, stored: &Stored) {
+    arena.extend_from_slice(&(identity(key) | stored.kind() << 48).to_le_bytes());
+    arena.extend_from_slice(key.name);
+    arena.resize(arena.len().next_multiple_of(4), 0);
+    let payload = if stored.kind() == TIMED { LONG } else { SHORT };
+    for word in stored.payload().iter().take(payload / 8) {
+        arena.extend_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Overwrites the state of the record at the front of `bytes`; whether it fits in its place.
+pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
+    let Some(record) = Record::at(bytes) else { return false };
+    let name_len = record.name_len();
+    if record.size() != size_of_kind(stored.kind(), name_len) {
+        return false;
+    }
+    let header = record.header & IDENTITY | stored.kind() << 48;
+    let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
+    *head = header.to_le_bytes();
+    let Some(payload) = rest.get_mut(padded(name_len)..) else { return false };
+    let (chunks, _) = payload.as_chunks_mut::<8>();
+    let words = if stored.kind() == TIMED { LONG / 8 } else { SHORT / 8 };
+    for (chunk, word) in chunks.iter_mut().zip(stored.payload()).take(words) {
+        *chunk = word.to_le_bytes();
+    }
+    true
+}
+
+/// Overwrites the tat of the record of `key` at the front of `bytes`; whether the record is of that kind and the tat
+/// fits it.
+#[inline]
+pub(super) fn overwrite_tat(bytes: &mut [u8], key: Key<'_>, tat: Tat) -> bool {
+    let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
+    if u64::from_le_bytes(*head) >> 48 != TAT || !is_compact(tat) {
+        return false;
+    }
+    let Some(payload) = rest.get_mut(padded(key.name.len())..).and_then(|rest| rest.first_chunk_mut::<SHORT>()) else {
+        return false;
+    };
+    *payload = (u128::from(tat.ms) | u128::from(packed(tat)) << 64).to_le_bytes();
+    true
+}
+
+/// A header without its kind.
+#[inline]
+const fn identity(key: Key<'_>) -> u64 {
+    key.space.0 as u64 | (key.name.len() as u64) << 32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half")]
+const fn space(header: u64) -> Space {
+    Space(header as u32)
+}
+
+const fn padded(len: usize) -> usize {
+    len.saturating_add(3) & !3
+}
+
+const fn is_compact(tat: Tat) -> bool {
+    (tat.remainder | tat.denominator) >> 32 == 0
+}
+
+const fn packed(tat: Tat) -> u64 {
+    tat.remainder | tat.denominator << 32
+}
+
+const fn low(word: u64) -> u64 {
+    word & 0xffff_ffff
+}
+
+const fn high(word: u64) -> u64 {
+    word >> 32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "written from 32 bits")]
+const fn index(word: u64) -> u32 {
+    word as u32
+}
+
+#[inline]
+fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Whether two names of one length are the same: eight bytes at a time, and the last eight again.
+#[inline]
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let (whole, rest) = one.as_chunks::<8>();
+    let (whole_too, rest_too) = other.as_chunks::<8>();
+    if !whole.iter().zip(whole_too).all(|(one, other)| u64::from_le_bytes(*one) == u64::from_le_bytes(*other)) {
+        return false;
+    }
+    match (one.last_chunk::<8>(), other.last_chunk::<8>()) {
+        (Some(one), Some(other)) => u64::from_le_bytes(*one) == u64::from_le_bytes(*other),
+        _ => rest.iter().zip(rest_too).all(|(one, other)| one == other),
+    }
+}
