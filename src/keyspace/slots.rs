@@ -120,9 +120,9 @@ impl Slots {
             if next == 0 {
                 break;
             }
-            let from_home = index.wrapping_sub(home(next)) & mask;
-            let from_hole = index.wrapping_sub(hole) & mask;
-            if from_home >= from_hole {
+            let moved = index.wrapping_sub(home(next)) & mask;
+            let gap = index.wrapping_sub(hole) & mask;
+            if moved >= gap {
                 if let Some(slot) = self.slots.get_mut(hole) {
                     *slot = next;
                 }

@@ -31,6 +31,10 @@ impl Random {
     fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
+
+    fn index(&mut self, bound: usize) -> usize {
+        usize::try_from(self.below(bound as u64)).unwrap()
+    }
 }
 
 /// A keyspace whose hashes keep only the bits of `mask`, so that keys collide.

@@ -63,8 +63,8 @@ impl Model {
 fn any_name(random: &mut Random) -> Vec<u8> {
     match random.below(20) {
         0 => Vec::new(),
-        1 => vec![0; random.below(9) as usize],
-        2 => vec![b'x'; 4_000 + random.below(97) as usize],
+        1 => vec![0; random.index(9)],
+        2 => vec![b'x'; 4_000 + random.index(97)],
         3..6 => format!("{:04}", random.below(2_000)).into_bytes(),
         _ => format!("api:user:{}", random.below(3_000)).into_bytes(),
     }
@@ -77,7 +77,7 @@ fn any_value(random: &mut Random, now: u64) -> Value {
         1 => Value::Tat { tat: Tat { ms: until, remainder: 0, denominator: 7 }, expires: until + random.below(900) },
         2 => Value::Tat { tat: Tat { ms: until, remainder: random.below(3), denominator: 3 }, expires: NEVER },
         3 => Value::Count(Count { units: random.next(), ends: until }),
-        4 => Value::Text { bytes: vec![1; random.below(99) as usize].into(), expires: until },
+        4 => Value::Text { bytes: vec![1; random.index(99)].into(), expires: until },
         5 => Value::Text { bytes: vec![2; 3].into(), expires: NEVER },
         6 => {
             let mut log = Log::new();
@@ -154,10 +154,10 @@ fn run(seed: u64, mask: u64, steps: usize) {
             keyspace.advance(now);
         }
         model.advance(now);
-        let owned = (random.below(4) as u32, any_name(&mut random));
+        let owned = ([0, 1, 2, 3][random.index(4)], any_name(&mut random));
         let key = Key { space: Space(owned.0), name: &owned.1 };
         let name = || -> std::boxed::Box<[u8]> { key.name.into() };
-        let mut place = keyspace.locate(key);
+        let place = keyspace.locate(key);
         if random.below(8) == 0 {
             // A place that other changes have made stale is as good.
             let other = any_name(&mut random);
@@ -169,8 +169,6 @@ fn run(seed: u64, mask: u64, steps: usize) {
                 keyspace.put(other_place, other_key, value).unwrap();
                 keyspace.take_journal();
             }
-        } else if random.below(8) == 0 {
-            place = keyspace.locate(key);
         }
         let found = keyspace.state(place, key).map(Plain::from);
         assert!(found.as_ref() == model.live(&owned), "step {step}: {found:?}");
@@ -188,7 +186,7 @@ fn run(seed: u64, mask: u64, steps: usize) {
                 vec![Change::Put(key.space, name())]
             }
             35..60 => {
-                let (units, window) = (1 + random.below(3), [1_000, 1_000, 1_000, 5_000][random.below(4) as usize]);
+                let (units, window) = (1 + random.below(3), [1_000, 1_000, 1_000, 5_000][random.index(4)]);
                 keyspace.log(place, key, &rule(100, window), Positive::new(units).unwrap()).unwrap();
                 vec![model.log(&owned, units, window)]
             }
