@@ -36,7 +36,7 @@ const parts = {
   node: {
     what: "node --test: the package on Node",
     needs: ensurePackage,
-    commands: () => [[typescriptNode(), "--test", "tests/node/**/*.test.ts"]],
+    commands: () => [[typescriptNode(), "--test", "tests/{node,valve}/**/*.test.ts"]],
   },
   resp: {
     what: "node --test: the server, with the clients of Redis",

@@ -2,6 +2,7 @@ import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client } from "./hotkv.ts";
 import { SocketTransport } from "./transports/socket.ts";
+import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
 
 export type { Client } from "./hotkv.ts";
 export type { Argument, Command, Reply } from "./reply.ts";
@@ -9,6 +10,24 @@ export type * from "./results.ts";
 export type { Session } from "./session.ts";
 export { type SimulatedRule, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 export type { Transport } from "./transport.ts";
+export type {
+  AdmitOptions,
+  AdmitResult,
+  BlockedBy,
+  Concurrency,
+  Interval,
+  JobContext,
+  Rate,
+  RateRule,
+  RunOptions,
+  Store,
+  Timers,
+  ValveErrorCode,
+  ValveEvents,
+  ValveOptions,
+  ValveStats,
+} from "./valve/index.ts";
+export { ValveError } from "./valve/index.ts";
 export { Engine, type EngineOptions, HotKVError };
 
 /** Where a {@link HotKV} keeps its budgets, and how. */
@@ -51,4 +70,20 @@ function opener(options: HotKVOptions): () => Backend {
     value: options.url,
     allowed: "memory: or hotkv://HOST:PORT",
   });
+}
+
+/**
+ * Paces jobs against a policy that every worker of a namespace shares.
+ *
+ * ```ts
+ * const valve = new Valve({ namespace: "provider", rate: { limit: 10, interval: "1s", burst: 5 } });
+ * const answer = await valve.run(() => "called the provider");
+ * ```
+ *
+ * Budgets are kept in this process unless a `store` is given.
+ */
+export class Valve<const R extends Rate> extends ValveBase<R> {
+  constructor(options: ValveOptions<R>) {
+    super(options, () => new HotKV());
+  }
 }

@@ -1,0 +1,14 @@
+export { type BlockedBy, ValveError, type ValveErrorCode, type ValveErrorDetails } from "./errors.ts";
+export type { Concurrency, Interval, Rate, RateRule, ScopeOf } from "./policy.ts";
+export type { Timers } from "./timers.ts";
+export type {
+  AdmitOptions,
+  AdmitResult,
+  JobContext,
+  RunOptions,
+  Store,
+  ValveEvents,
+  ValveOptions,
+  ValveStats,
+} from "./types.ts";
+export { ValveBase } from "./valve.ts";

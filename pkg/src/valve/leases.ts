@@ -1,0 +1,68 @@
+import { ValveError } from "./errors.ts";
+
+/** The leases that this worker's jobs hold: renewed together every third of a lease, lost when the store says so. */
+export class Leases {
+  readonly #held = new Map<string, Held>();
+  readonly #length: number;
+  readonly #renew: (ids: readonly string[]) => Promise<number>;
+  /** When to renew next; `Infinity` while none is held. */
+  renewAt = Number.POSITIVE_INFINITY;
+
+  /** @param renew Renews leases in the store; how many were held. */
+  constructor(length: number, renew: (ids: readonly string[]) => Promise<number>) {
+    this.#length = length;
+    this.#renew = renew;
+  }
+
+  /** Counts a lease that the store gave at `now`. */
+  hold(id: string, job: AbortController, now: number): void {
+    this.#held.set(id, { job, until: now + this.#length });
+    this.renewAt = Math.min(this.renewAt, now + this.#length / 3);
+  }
+
+  /** Its job has ended. */
+  drop(id: string): void {
+    this.#held.delete(id);
+    if (this.#held.size === 0) this.renewAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** Renews every lease; the ids of those that are lost, whose jobs are told through their signals. */
+  async renewAll(now: number): Promise<string[]> {
+    const ids = [...this.#held.keys()];
+    this.renewAt = ids.length > 0 ? now + this.#length / 3 : Number.POSITIVE_INFINITY;
+    const lost: string[] = [];
+    try {
+      if ((await this.#renew(ids)) === ids.length) this.#extend(ids, now);
+      else for (const id of ids) await this.#renewOne(id, now, lost);
+    } catch {
+      // The store may be back before a lease runs out; one that has run out is lost, heard of or not.
+      for (const id of ids) if ((this.#held.get(id)?.until ?? Number.POSITIVE_INFINITY) <= now) this.#lose(id, lost);
+    }
+    return lost;
+  }
+
+  async #renewOne(id: string, now: number, lost: string[]): Promise<void> {
+    if ((await this.#renew([id])) === 1) this.#extend([id], now);
+    else this.#lose(id, lost);
+  }
+
+  #extend(ids: readonly string[], now: number): void {
+    for (const id of ids) {
+      const held = this.#held.get(id);
+      if (held) held.until = now + this.#length;
+    }
+  }
+
+  #lose(id: string, lost: string[]): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.drop(id);
+    lost.push(id);
+    held.job.abort(new ValveError("ABORTED", "the job's lease was lost: it ran out before it could be renewed"));
+  }
+}
+
+interface Held {
+  readonly job: AbortController;
+  until: number;
+}

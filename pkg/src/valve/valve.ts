@@ -1,0 +1,598 @@
+import { HotKVError } from "../errors.ts";
+import type { Argument, Reply } from "../reply.ts";
+import { type BlockedBy, invalidOption, ValveError } from "./errors.ts";
+import { Leases } from "./leases.ts";
+import {
+  checkCost,
+  onlyFields,
+  type Policy,
+  positive,
+  type Rate,
+  type RateRule,
+  readPolicy,
+  readText,
+} from "./policy.ts";
+import { Alarm, systemTimers, type Timers } from "./timers.ts";
+import type {
+  AdmitOptions,
+  AdmitResult,
+  JobContext,
+  OptionsArgument,
+  RunOptions,
+  Store,
+  ValveEvents,
+  ValveOptions,
+  ValveStats,
+} from "./types.ts";
+import { comesFirst, Heap, Line, type Place } from "./waiting.ts";
+
+/** The most jobs that are asked for in one call of the store. */
+const MOST_AT_ONCE = 64;
+/** While every lease is held, it is looked again this many times in a lease, since another worker may give one back. */
+const LOOKS_A_LEASE = 30;
+const OPTIONS = ["store", "namespace", "rate", "concurrency", "queue", "spreadMs", "seed", "timers"];
+const JOB_OPTIONS = ["cost", "scope", "signal", "maxWaitMs", "priority"];
+
+/** A job that waits. */
+interface Waiting extends Place {
+  readonly cost: number;
+  readonly scope: readonly string[];
+  readonly since: number;
+  readonly deadline: number;
+  heapIndex: number;
+  readonly line: Line;
+  readonly admit: (lease: string | undefined) => void;
+  readonly refuse: (error: unknown) => void;
+  last: Refusal | undefined;
+}
+
+interface Refusal {
+  readonly retryAfterMs: number;
+  readonly blockedBy: readonly BlockedBy[];
+}
+
+/**
+ * Paces jobs against a policy that every worker of a namespace shares.
+ *
+ * ```ts
+ * const valve = new Valve({ namespace: "provider", rate: { limit: 10, interval: "1s" } });
+ * const response = await valve.run(({ signal }) => fetch(url, { signal }));
+ * ```
+ *
+ * Jobs start in the order they came, higher priorities first. A job that was refused at its turn keeps the turn: nobody
+ * overtakes it where it is held up, so the dearest job waits no longer than the policy takes to recover. Jobs that only a
+ * scoped rule holds up never wait in the way of other identities.
+ */
+export class ValveBase<const R extends Rate> {
+  readonly #store: Store;
+  readonly #namespace: string;
+  readonly #policy: Policy;
+  readonly #maxWaiting: number;
+  readonly #spreadMs: number;
+  readonly #timers: Timers;
+  readonly #alarm: Alarm;
+  readonly #leases: Leases | undefined;
+  readonly #lines = new Map<string, Line>();
+  readonly #ready = new Heap<Line>(comesFirst);
+  readonly #blocked = new Heap<Line>((a, b) => a.blockedUntil < b.blockedUntil);
+  readonly #deadlines = new Heap<Waiting>((a, b) => a.deadline < b.deadline);
+  readonly #listeners = new Map<keyof ValveEvents, Set<(event: never) => void>>();
+  #random: number;
+  #fingerprint: string | undefined;
+  #order = 0;
+  #waiting = 0;
+  #running = 0;
+  #admitted = 0;
+  #refused = 0;
+  /** The line whose head a rule of all lines refused, and until when nobody is asked for. */
+  #turn: Line | undefined;
+  #heldUntil = 0;
+  #atOnce = 1;
+  #pumping = false;
+  /** Whether something changed since the pump looked. */
+  #again = false;
+  #renewing = false;
+  #closing = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: ValveOptions<R>, defaultStore: () => Store) {
+    if (options === null || typeof options !== "object") throw invalidOption("options", options, "an object");
+    onlyFields(options, "options", OPTIONS);
+    const { store, namespace, rate, concurrency, queue = {}, spreadMs = 10, seed, timers = systemTimers } = options;
+    readText("namespace", namespace);
+    this.#policy = readPolicy(rate, concurrency);
+    onlyFields(queue, "queue", ["maxWaiting"]);
+    if (queue.maxWaiting !== undefined) positive("queue.maxWaiting", queue.maxWaiting);
+    if (typeof spreadMs !== "number" || !(spreadMs >= 0 && spreadMs <= 60_000)) {
+      throw invalidOption("spreadMs", spreadMs, "a number from 0 to 60000");
+    }
+    if (store !== undefined && typeof store.pipeline !== "function")
+      throw invalidOption("store", store, "a HotKV client");
+    this.#store = store ?? defaultStore();
+    this.#namespace = namespace;
+    this.#maxWaiting = queue.maxWaiting ?? Number.POSITIVE_INFINITY;
+    this.#spreadMs = spreadMs;
+    this.#timers = timers;
+    this.#random = (seed ?? Math.random() * 2 ** 32) >>> 0;
+    this.#alarm = new Alarm(timers, () => this.#wake());
+    const { concurrency: limited } = this.#policy;
+    if (limited) {
+      this.#leases = new Leases(limited.lease, async (ids) => Number(await this.#command("VALVE.RENEW", ...ids)));
+    }
+  }
+
+  /** Asks for one job without waiting. What it is allowed is spent; a lease, where there is one, runs out by itself. */
+  async admit(...[options]: OptionsArgument<R, AdmitOptions<R>>): Promise<AdmitResult> {
+    if (this.#closing) throw closed();
+    const { cost, scope } = this.#readJob(options ?? {});
+    const lease = this.#leases && crypto.randomUUID();
+    const [reply = null] = await this.#ask([this.#admitCommand(cost, scope, lease, false)]);
+    const refusal = this.#readAdmission(reply);
+    if (refusal === undefined) {
+      this.#admitted++;
+      return { allowed: true, retryAfterMs: 0, blockedBy: [] };
+    }
+    this.#refused++;
+    return { allowed: false, ...refusal };
+  }
+
+  /** Waits for the job's turn, runs it, and returns or throws what it does. */
+  async run<T>(
+    job: (context: JobContext) => T | PromiseLike<T>,
+    ...[options]: OptionsArgument<R, RunOptions<R>>
+  ): Promise<T> {
+    if (typeof job !== "function") throw invalidOption("job", job, "a function");
+    if (this.#closing) throw closed();
+    const { signal, maxWaitMs, priority = 0, ...rest } = (options ?? {}) as RunOptions<R>;
+    const { cost, scope } = this.#readJob(rest as AdmitOptions<RateRule>);
+    if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0)) {
+      throw invalidOption("maxWaitMs", maxWaitMs, "a number of milliseconds from 0");
+    }
+    if (!Number.isSafeInteger(priority)) throw invalidOption("priority", priority, "an integer");
+    if (signal?.aborted) throw aborted(signal);
+    if (this.#waiting >= this.#maxWaiting) {
+      throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
+    }
+    const since = this.#timers.now();
+    const lease = await this.#wait(
+      cost,
+      scope,
+      priority,
+      since,
+      since + (maxWaitMs ?? Number.POSITIVE_INFINITY),
+      signal,
+    );
+    return this.#start(job, this.#timers.now() - since, lease, signal);
+  }
+
+  /** A function that runs `job` in its turn, with the arguments it is called with. */
+  wrap<A extends readonly unknown[], T>(
+    job: (...args: A) => T | PromiseLike<T>,
+    ...options: OptionsArgument<R, RunOptions<R>>
+  ): (...args: A) => Promise<T> {
+    return (...args) => this.run(() => job(...args), ...options);
+  }
+
+  /** Calls `listener` with each event of that name; what is returned stops it. */
+  on<E extends keyof ValveEvents>(name: E, listener: (event: ValveEvents[E]) => void): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener as (event: never) => void));
+    return () => listeners.delete(listener as (event: never) => void);
+  }
+
+  /** How things stand. */
+  stats(): ValveStats {
+    return { waiting: this.#waiting, running: this.#running, admitted: this.#admitted, refused: this.#refused };
+  }
+
+  /** Refuses new jobs and rejects those that wait, with `CLOSED`. Jobs that run go on. */
+  close(): void {
+    this.#closing = true;
+    for (const line of this.#lines.values()) {
+      for (let job = line.head as Waiting | undefined; job; job = line.head as Waiting | undefined)
+        this.#reject(job, closed());
+    }
+    this.#arm();
+  }
+
+  /** Refuses new jobs, and resolves when those that wait and run are done. */
+  async drain(): Promise<void> {
+    this.#closing = true;
+    if (this.#waiting + this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /**
+   * Forgets the fingerprint of the namespace, so that another policy can start. What was spent stays spent: drain every worker
+   * and let the budgets recover first.
+   */
+  async resetFingerprint(): Promise<void> {
+    await this.#command("VALVE.FORGET");
+    this.#fingerprint = undefined;
+  }
+
+  #readJob(options: { readonly cost?: number; readonly scope?: Readonly<Record<string, string>> }) {
+    onlyFields(options, "options", JOB_OPTIONS);
+    const { cost = 1, scope = {} } = options;
+    checkCost(this.#policy, cost);
+    const identities: string[] = [];
+    for (const dimension of this.#policy.dimensions) {
+      const identity = Object.hasOwn(scope, dimension) ? scope[dimension] : undefined;
+      readText(`scope.${dimension}`, identity);
+      identities.push(identity);
+    }
+    return { cost, scope: identities };
+  }
+
+  /** Waits in line; the lease the job may start with, if it needs one. */
+  #wait(
+    cost: number,
+    scope: readonly string[],
+    priority: number,
+    since: number,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      const key = scope.length === 0 ? "" : JSON.stringify(scope);
+      let line = this.#lines.get(key);
+      if (line === undefined) {
+        line = new Line(key);
+        this.#lines.set(key, line);
+      }
+      const order = this.#order++;
+      const abort = signal && (() => this.#reject(job, aborted(signal)));
+      const job: Waiting = {
+        priority,
+        order,
+        before: undefined,
+        after: undefined,
+        row: undefined,
+        cost,
+        scope,
+        since,
+        deadline,
+        heapIndex: -1,
+        line,
+        last: undefined,
+        admit: abort
+          ? (lease) => {
+              signal.removeEventListener("abort", abort);
+              resolve(lease);
+            }
+          : resolve,
+        refuse: abort
+          ? (error) => {
+              signal.removeEventListener("abort", abort);
+              reject(error);
+            }
+          : reject,
+      };
+      if (abort) signal.addEventListener("abort", abort, { once: true });
+      line.add(job);
+      this.#waiting++;
+      if (deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(job);
+      if (this.#ready.has(line)) this.#ready.update(line);
+      else if (!this.#blocked.has(line)) this.#ready.add(line);
+      this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
+      this.#pump();
+    });
+  }
+
+  /** Takes a job out of its line. */
+  #leave(job: Waiting): boolean {
+    const { line } = job;
+    if (job.row === undefined) return false;
+    const wasHead = line.head === job;
+    line.remove(job);
+    this.#waiting--;
+    if (this.#deadlines.has(job)) this.#deadlines.remove(job);
+    if (line.head === undefined) {
+      this.#ready.remove(line);
+      this.#blocked.remove(line);
+      this.#lines.delete(line.key);
+    } else if (this.#ready.has(line)) {
+      this.#ready.update(line);
+    }
+    if (wasHead && this.#turn === line) {
+      // Whoever is next is asked for anew: it may cost less.
+      this.#turn = undefined;
+      this.#heldUntil = 0;
+    }
+    return true;
+  }
+
+  #reject(job: Waiting, error: unknown): void {
+    if (!this.#leave(job)) return;
+    job.refuse(error);
+    this.#finish();
+    this.#pump();
+  }
+
+  /** Asks for jobs while any could pass, then sets the alarm for the next one. */
+  #pump(): void {
+    this.#again = true;
+    if (this.#pumping) return;
+    this.#pumping = true;
+    void this.#pumpOn().finally(() => {
+      this.#pumping = false;
+      if (this.#again) this.#pump();
+      else this.#arm();
+    });
+  }
+
+  async #pumpOn(): Promise<void> {
+    // One turn of the microtask queue gathers the jobs that are added together.
+    await undefined;
+    for (;;) {
+      this.#again = false;
+      const now = this.#timers.now();
+      for (let line = this.#blocked.first; line && line.blockedUntil <= now; line = this.#blocked.first) {
+        this.#blocked.remove(line);
+        this.#ready.add(line);
+      }
+      const line = this.#turn ?? this.#ready.first;
+      if (line === undefined || this.#heldUntil > now) return;
+      const jobs = this.#nextJobs(line);
+      if (jobs.length === 0) return;
+      const leases = jobs.map(() => this.#leases && crypto.randomUUID());
+      let replies: readonly Reply[];
+      try {
+        replies = await this.#ask(jobs.map((job, at) => this.#admitCommand(job.cost, job.scope, leases[at], true)));
+      } catch (error) {
+        for (const job of jobs) this.#reject(job, error);
+        continue;
+      }
+      let refusals = 0;
+      for (const [at, job] of jobs.entries()) {
+        let refusal: Refusal | undefined;
+        try {
+          refusal = this.#readAdmission(replies[at] ?? null);
+        } catch (error) {
+          this.#reject(job, error);
+          continue;
+        }
+        if (refusal === undefined) this.#admit(job, leases[at]);
+        else if (refusals++ === 0) this.#hold(job, refusal);
+      }
+      this.#atOnce = refusals > 0 ? 1 : Math.min(MOST_AT_ONCE, this.#atOnce * 2);
+    }
+  }
+
+  /** The head of the line, and the jobs behind it that cost the same: one refused means all after it are. */
+  #nextJobs(line: Line): Waiting[] {
+    const jobs: Waiting[] = [];
+    const head = line.head as Waiting | undefined;
+    for (
+      let job = head;
+      job && job.cost === head?.cost && jobs.length < this.#atOnce;
+      job = job.after as Waiting | undefined
+    ) {
+      jobs.push(job);
+    }
+    return jobs;
+  }
+
+  #admit(job: Waiting, lease: string | undefined): void {
+    this.#admitted++;
+    if (!this.#leave(job)) {
+      // It was aborted while the store was asked. What it spent is spent; its lease can go.
+      if (lease !== undefined) this.#release(lease);
+      return;
+    }
+    job.line.blockedUntil = 0;
+    this.#running++;
+    job.admit(lease);
+    this.#emit("admitted", () => ({ cost: job.cost, waitedMs: this.#timers.now() - job.since }));
+  }
+
+  /** Lets the refused head of a line wait: everybody, where a rule of all lines refuses, and else its line alone. */
+  #hold(job: Waiting, refusal: Refusal): void {
+    const { line } = job;
+    this.#refused++;
+    job.last = refusal;
+    this.#emit("refused", () => ({ cost: job.cost, ...refusal }));
+    if (line.head !== job) return;
+    const { rules, concurrency } = this.#policy;
+    let wait = refusal.retryAfterMs;
+    if (concurrency && refusal.blockedBy.some(({ index }) => index === -1)) {
+      wait = Math.min(wait, Math.max(1, Math.floor(concurrency.lease / LOOKS_A_LEASE)));
+    } else if (line.races++ > 0) {
+      // A promise is kept to the millisecond; where somebody else took what was promised, workers spread out.
+      wait += this.#nextRandom() * this.#spreadMs;
+    }
+    const until = this.#timers.now() + Math.max(1, wait);
+    line.keepTurn();
+    if (refusal.blockedBy.every(({ index }) => rules[index]?.scope === undefined)) {
+      this.#turn = line;
+      this.#heldUntil = until;
+    } else {
+      line.blockedUntil = until;
+      this.#ready.remove(line);
+      if (this.#blocked.has(line)) this.#blocked.update(line);
+      else this.#blocked.add(line);
+      if (this.#turn === line) this.#turn = undefined;
+    }
+  }
+
+  /** Runs an admitted job. */
+  async #start<T>(
+    job: (context: JobContext) => T | PromiseLike<T>,
+    waitedMs: number,
+    lease: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    try {
+      if (lease === undefined) return await job(new Context(signal, waitedMs));
+      const lost = new AbortController();
+      this.#leases?.hold(lease, lost, this.#timers.now());
+      this.#arm();
+      const either = signal ? AbortSignal.any([signal, lost.signal]) : lost.signal;
+      return await job({ signal: either, waitedMs, lease });
+    } finally {
+      this.#running--;
+      if (lease !== undefined) this.#release(lease);
+      this.#finish();
+    }
+  }
+
+  /** Gives a lease back, and asks for whoever waited for it. */
+  #release(lease: string): void {
+    this.#leases?.drop(lease);
+    void this.#command("VALVE.RELEASE", lease)
+      // A lease that can't be given back runs out by itself.
+      .catch(() => {})
+      .then(() => {
+        const { last } = (this.#turn?.head as Waiting | undefined) ?? {};
+        if (last?.blockedBy.every(({ index }) => index === -1)) this.#heldUntil = 0;
+        this.#pump();
+      });
+  }
+
+  /** What is due now: deadlines, renewals, jobs. */
+  #wake(): void {
+    const now = this.#timers.now();
+    for (let job = this.#deadlines.first; job && job.deadline <= now; job = this.#deadlines.first) {
+      this.#reject(job, timedOut(job, now));
+    }
+    if (this.#leases && this.#leases.renewAt <= now && !this.#renewing) {
+      this.#renewing = true;
+      void this.#leases.renewAll(now).then((lost) => {
+        this.#renewing = false;
+        for (const lease of lost) this.#emit("leaseLost", () => ({ lease }));
+        this.#arm();
+      });
+    }
+    this.#pump();
+  }
+
+  /** Sets the one alarm for whatever is due next. */
+  #arm(): void {
+    let due = Math.min(
+      this.#deadlines.first?.deadline ?? Number.POSITIVE_INFINITY,
+      this.#leases?.renewAt ?? Number.POSITIVE_INFINITY,
+    );
+    if (!this.#pumping && this.#waiting > 0) {
+      due = Math.min(due, this.#blocked.first?.blockedUntil ?? Number.POSITIVE_INFINITY);
+      if (this.#turn ?? this.#ready.first) due = Math.min(due, this.#heldUntil);
+    }
+    this.#alarm.set(due);
+  }
+
+  #finish(): void {
+    if (this.#waiting + this.#running > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Asks the store for admissions, and defines the policy when it has none yet. */
+  async #ask(commands: readonly (readonly [string, ...Argument[]])[]): Promise<readonly Reply[]> {
+    this.#fingerprint ??= await this.#define();
+    const [first] = commands;
+    let replies = await this.#send(
+      commands.map(([name, ...rest]) => [name, this.#namespace, this.#fingerprint ?? "", ...rest]),
+    );
+    if (first && replies[0] instanceof HotKVError && replies[0].code === "NOPOLICY") {
+      this.#fingerprint = await this.#define();
+      replies = await this.#send(
+        commands.map(([name, ...rest]) => [name, this.#namespace, this.#fingerprint ?? "", ...rest]),
+      );
+    }
+    return replies;
+  }
+
+  async #define(): Promise<string> {
+    return String(await this.#command("VALVE.DEFINE", this.#policy.json));
+  }
+
+  #admitCommand(
+    cost: number,
+    scope: readonly string[],
+    lease: string | undefined,
+    wait: boolean,
+  ): [string, ...Argument[]] {
+    const command: [string, ...Argument[]] = ["VALVE.ADMIT", cost];
+    for (const [at, identity] of scope.entries()) command.push("SCOPE", this.#policy.dimensions[at] ?? "", identity);
+    if (lease !== undefined) command.push("LEASE", lease);
+    if (wait) command.push("WAIT");
+    return command;
+  }
+
+  /** Why a job was refused; `undefined` when it was admitted. */
+  #readAdmission(reply: Reply): Refusal | undefined {
+    if (reply instanceof Error) throw this.#translated(reply);
+    const [allowed, retryAfterMs, blocked] = reply as readonly [number, number, readonly number[]];
+    if (allowed === 1) return undefined;
+    const { order, rules } = this.#policy;
+    const blockedBy = blocked.map((at): BlockedBy => {
+      const index = at < 0 ? -1 : (order[at] ?? at);
+      const name = rules[index]?.name;
+      return name === undefined ? { index } : { index, name };
+    });
+    return { retryAfterMs, blockedBy: blockedBy.sort((a, b) => a.index - b.index) };
+  }
+
+  async #command(name: string, ...args: readonly Argument[]): Promise<Reply> {
+    const [reply = null] = await this.#send([[name, this.#namespace, ...args]]);
+    if (reply instanceof Error) throw this.#translated(reply);
+    return reply;
+  }
+
+  async #send(commands: readonly (readonly [string, ...Argument[]])[]): Promise<readonly Reply[]> {
+    try {
+      return await this.#store.pipeline(commands);
+    } catch (error) {
+      throw this.#translated(error);
+    }
+  }
+
+  /** An error of the store as one of the valve. */
+  #translated(error: unknown): unknown {
+    if (!(error instanceof HotKVError)) return error;
+    if (error.code === "INVALID_OPTIONS" || error.code === "COST_EXCEEDS_LIMIT") {
+      const [inForce, fingerprint] = error.message.match(/\b[0-9a-f]{64}\b/g) ?? [];
+      const fingerprints = inForce && fingerprint ? { inForce, fingerprint } : {};
+      return new ValveError(error.code, error.message.slice(error.code.length + 1), { ...fingerprints, cause: error });
+    }
+    return new ValveError("STORE_UNAVAILABLE", `the store gave no answer: ${error.message}`, { cause: error });
+  }
+
+  #nextRandom(): number {
+    this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.#random / 2 ** 32;
+  }
+
+  #emit<E extends keyof ValveEvents>(name: E, event: () => ValveEvents[E]): void {
+    const listeners = this.#listeners.get(name);
+    if (listeners === undefined || listeners.size === 0) return;
+    const told = event() as never;
+    for (const listener of listeners) listener(told);
+  }
+}
+
+/** What a job without a lease is told; its signal is made when it is asked for. */
+class Context implements JobContext {
+  readonly waitedMs: number;
+  readonly #given: AbortSignal | undefined;
+
+  constructor(signal: AbortSignal | undefined, waitedMs: number) {
+    this.#given = signal;
+    this.waitedMs = waitedMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#given ?? new AbortController().signal;
+  }
+}
+
+function aborted(signal: AbortSignal): ValveError {
+  return new ValveError("ABORTED", "the job was aborted before it started", { cause: signal.reason });
+}
+
+function closed(): ValveError {
+  return new ValveError("CLOSED", "this valve is closed");
+}
+
+function timedOut({ since, last }: Waiting, now: number): ValveError {
+  return new ValveError("TIMEOUT", `the job waited ${Math.round(now - since)} ms, as long as maxWaitMs allows`, {
+    ...last,
+  });
+}

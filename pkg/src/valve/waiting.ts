@@ -1,0 +1,165 @@
+/*
+ * The jobs that wait. Jobs with the same identities in every scoped rule are a line; a line is first in, first out within a
+ * priority. Lines wait for each other only where a rule that all share refuses.
+ */
+
+/** A job's place in a line. */
+export interface Place {
+  readonly priority: number;
+  /** Counts up over all jobs of the valve. */
+  readonly order: number;
+  before: Place | undefined;
+  after: Place | undefined;
+  row: Row | undefined;
+}
+
+/** The places of one priority in a line. */
+interface Row {
+  readonly priority: number;
+  readonly line: Line;
+  first: Place | undefined;
+  last: Place | undefined;
+}
+
+/** The jobs of one set of identities. */
+export class Line {
+  readonly key: string;
+  /** Rows that are not empty, highest priority first. */
+  readonly #rows: Row[] = [];
+  /** When its first job may be asked for again; 0 at once. */
+  blockedUntil = 0;
+  /** Refusals in a row since the promised instant came, after each of which it waits a little more. */
+  races = 0;
+  /** The job that was refused at its turn: it keeps the turn. */
+  #turn: Place | undefined;
+  /** Where it stands in a heap of lines. */
+  heapIndex = -1;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** The job whose turn it is. */
+  get head(): Place | undefined {
+    return this.#turn ?? this.#rows[0]?.first;
+  }
+
+  /** The head was refused: nobody overtakes it any more. */
+  keepTurn(): void {
+    this.#turn = this.head;
+  }
+
+  add(place: Place): void {
+    let at = 0;
+    while ((this.#rows[at]?.priority ?? Number.NEGATIVE_INFINITY) > place.priority) at++;
+    let row = this.#rows[at];
+    if (row?.priority !== place.priority) {
+      row = { priority: place.priority, line: this, first: undefined, last: undefined };
+      this.#rows.splice(at, 0, row);
+    }
+    place.row = row;
+    place.before = row.last;
+    if (row.last) row.last.after = place;
+    else row.first = place;
+    row.last = place;
+  }
+
+  remove(place: Place): void {
+    const { row, before, after } = place;
+    if (row === undefined) return;
+    if (before) before.after = after;
+    else row.first = after;
+    if (after) after.before = before;
+    else row.last = before;
+    place.before = place.after = place.row = undefined;
+    if (row.first === undefined) this.#rows.splice(this.#rows.indexOf(row), 1);
+    if (this.#turn === place) {
+      this.#turn = undefined;
+      this.races = 0;
+    }
+  }
+}
+
+/** The line that a place is in. */
+export function lineOf(place: Place): Line | undefined {
+  return place.row?.line;
+}
+
+/** Whether the head of `a` comes before that of `b`. */
+export function comesFirst(a: Line, b: Line): boolean {
+  const [first, second] = [a.head, b.head];
+  if (first === undefined || second === undefined) return second === undefined;
+  return first.priority === second.priority ? first.order < second.order : first.priority > second.priority;
+}
+
+/** A binary heap whose items know where they stand, so that any of them can leave. */
+export class Heap<T extends { heapIndex: number }> {
+  readonly #items: T[] = [];
+  readonly #before: (a: T, b: T) => boolean;
+
+  constructor(before: (a: T, b: T) => boolean) {
+    this.#before = before;
+  }
+
+  get first(): T | undefined {
+    return this.#items[0];
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  add(item: T): void {
+    item.heapIndex = this.#items.length;
+    this.#items.push(item);
+    this.#rise(item);
+  }
+
+  remove(item: T): void {
+    const at = item.heapIndex;
+    if (this.#items[at] !== item) return;
+    item.heapIndex = -1;
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    last.heapIndex = at;
+    this.#items[at] = last;
+    this.update(last);
+  }
+
+  /** Puts an item that changed where it belongs. */
+  update(item: T): void {
+    if (!this.#rise(item)) this.#sink(item);
+  }
+
+  has(item: T): boolean {
+    return this.#items[item.heapIndex] === item;
+  }
+
+  #rise(item: T): boolean {
+    let moved = false;
+    while (item.heapIndex > 0) {
+      const parent = this.#items[(item.heapIndex - 1) >> 1] as T;
+      if (!this.#before(item, parent)) break;
+      this.#swap(item, parent);
+      moved = true;
+    }
+    return moved;
+  }
+
+  #sink(item: T): void {
+    for (;;) {
+      const left = this.#items[2 * item.heapIndex + 1];
+      const right = this.#items[2 * item.heapIndex + 2];
+      if (left === undefined) return;
+      const child = right !== undefined && this.#before(right, left) ? right : left;
+      if (!this.#before(child, item)) return;
+      this.#swap(child, item);
+    }
+  }
+
+  #swap(a: T, b: T): void {
+    [a.heapIndex, b.heapIndex] = [b.heapIndex, a.heapIndex];
+    this.#items[a.heapIndex] = a;
+    this.#items[b.heapIndex] = b;
+  }
+}
