@@ -51,6 +51,8 @@ pub enum Error {
     NoPolicy,
     /// A policy, or a job's scope, is not valid; the text names the field, its value and what is allowed.
     InvalidOptions(String),
+    /// The store behind the engine failed; its shell says how.
+    StoreFailed,
     /// The job's cost can never fit the rule.
     CostExceedsLimit {
         /// The job's cost.
@@ -113,6 +115,7 @@ impl fmt::Display for Error {
             }
             Self::NoPolicy => f.write_str("this namespace has no policy yet; define it first"),
             Self::InvalidOptions(text) => f.write_str(text),
+            Self::StoreFailed => f.write_str("the store failed"),
             Self::CostExceedsLimit { cost, most, rule } => {
                 write!(f, "cost {cost} can never pass rule {rule}, which admits at most {most} at once")
             }

@@ -16,7 +16,7 @@
 //! # Ok::<(), tidegate::Error>(())
 //! ```
 #![no_std]
-#![cfg_attr(not(feature = "bindings"), forbid(unsafe_code))]
+#![cfg_attr(not(any(feature = "bindings", feature = "store")), forbid(unsafe_code))]
 #![cfg_attr(
     not(test),
     deny(
@@ -29,7 +29,7 @@
 )]
 
 extern crate alloc;
-#[cfg(any(test, feature = "bindings"))]
+#[cfg(any(test, feature = "bindings", feature = "store"))]
 extern crate std;
 
 pub mod algorithm;
@@ -43,6 +43,7 @@ pub mod limiter;
 mod number;
 pub mod policy;
 mod sorted_map;
+pub mod storage;
 
 pub use command::{Flow, Session};
 pub use engine::{Engine, GcraDecision, Options};

@@ -5,7 +5,8 @@
  * - the first word of an error reply: `"ERR"`, `"WRONGTYPE"`, `"OOM"`, `"NOPOLICY"`, `"CROSSSLOT"`, …;
  * - `"INVALID_ARGUMENT"`: an argument is wrong; `argument`, `value` and `allowed` say which, what it was and what it may be;
  * - `"CLOSED"`: the client or engine was closed;
- * - `"UNAVAILABLE"`: the store could not be reached, or went away before it answered.
+ * - `"UNAVAILABLE"` or `"STORE_UNAVAILABLE"`: the store could not be reached, or went away before it answered. Then the command
+ *   may have run, and `retryable` says whether trying again may help.
  *
  * `message` is for people: the reply's whole text, or a sentence.
  */
@@ -18,6 +19,8 @@ export class HotKVError extends Error {
   declare readonly value?: unknown;
   /** What it may be. */
   declare readonly allowed?: string;
+  /** Whether the same command may succeed when it is tried again, when the store was unavailable. */
+  declare readonly retryable?: boolean;
 
   constructor(code: string, message: string, details: HotKVErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
@@ -27,6 +30,7 @@ export class HotKVError extends Error {
       this.value = details.value;
     }
     if (details.allowed !== undefined) this.allowed = details.allowed;
+    if (details.retryable !== undefined) this.retryable = details.retryable;
   }
 
   /** The error that an error reply such as `WRONGTYPE Operation against …` stands for. */
@@ -41,5 +45,6 @@ export interface HotKVErrorDetails {
   readonly argument?: string;
   readonly value?: unknown;
   readonly allowed?: string;
+  readonly retryable?: boolean;
   readonly cause?: unknown;
 }

@@ -1,6 +1,8 @@
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client } from "./hotkv.ts";
+import { FileTransport, filePath } from "./transports/file.ts";
+import { HttpTransport } from "./transports/http.ts";
 import { SocketTransport } from "./transports/socket.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
 
@@ -34,9 +36,13 @@ export { Engine, type EngineOptions, HotKVError };
 export interface HotKVOptions extends EngineOptions {
   /**
    * - `memory:` (the default): in this process, gone when it ends;
+   * - `file:PATH`: in an SQLite database, by `node:sqlite`; one process at a time has it open;
+   * - `https://HOST`: a Tidegate Worker;
    * - `hotkv://HOST:PORT`, or `hotkvs://` over TLS: a server that speaks RESP, such as `tidegate serve`.
    */
   readonly url?: string | URL;
+  /** The token of an `https://` Worker. */
+  readonly token?: string;
   /** The password of a `hotkv://` server; one in the URL counts as well. */
   readonly password?: string;
   /** Milliseconds to wait for a connection and for each reply; 5,000 by default. Not for `memory:`. */
@@ -60,15 +66,19 @@ export class HotKV extends Client {
   }
 }
 
+const KINDS = "memory:, file:PATH, https://HOST or hotkv://HOST:PORT";
+
 function opener(options: HotKVOptions): () => Backend {
   const url = String(options.url ?? "memory:");
   assertEngineOptions(options);
   if (url === "memory:") return () => ({ engine: new Engine(options) });
+  if (url.startsWith("file:")) return () => ({ transport: new FileTransport(filePath(url), options) });
+  if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   if (/^hotkvs?:\/\//.test(url)) return () => ({ transport: new SocketTransport(url, options) });
-  throw new HotKVError("INVALID_ARGUMENT", `url must be memory: or hotkv://HOST:PORT, not ${JSON.stringify(url)}`, {
+  throw new HotKVError("INVALID_ARGUMENT", `url must be ${KINDS}, not ${JSON.stringify(url)}`, {
     argument: "url",
     value: options.url,
-    allowed: "memory: or hotkv://HOST:PORT",
+    allowed: KINDS,
   });
 }
 

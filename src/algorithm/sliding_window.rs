@@ -53,8 +53,14 @@ impl Log {
 
     /// Each entry's time and units, oldest first.
     pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
-        let mut before = self.base;
-        self.entries.iter().map(move |entry| {
+        self.entries_from(0)
+    }
+
+    /// As [`Log::entries`], from the first entry at `at` or later on.
+    pub fn entries_from(&self, at: u64) -> impl Iterator<Item = (u64, u64)> {
+        let skipped = self.entries.partition_point(|entry| entry.at < at);
+        let mut before = self.total_before(skipped);
+        self.entries.range(skipped..).map(move |entry| {
             let units = entry.total.wrapping_sub(before);
             before = entry.total;
             (entry.at, units)

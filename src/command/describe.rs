@@ -36,11 +36,11 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     let limiters = engine.rate_limit_list().count();
     let keyspace = engine.keyspace();
     keyspace.advance(now);
-    let keys = keyspace.count(Space::ORDINARY);
+    let records = keyspace.len();
+    let keys = backend.count(Space::ORDINARY).unwrap_or(0);
     let text = format!(
-        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{}\r\nlimiters:{limiters}\r\n",
+        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n",
         env!("CARGO_PKG_VERSION"),
-        keyspace.len(),
     );
     writer.text(&text);
 }

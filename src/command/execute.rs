@@ -5,6 +5,7 @@ use super::parse::{Command, PolicyCommand};
 use super::resp::Writer;
 use super::{keys, policies};
 use crate::algorithm::Retry;
+use crate::keyspace::Space;
 use crate::limiter::{Algorithm, Limiter};
 use crate::policy::Admission;
 use crate::{Engine, Error};
@@ -22,6 +23,14 @@ pub trait Backend {
         let _ = (now, command);
         Ok(())
     }
+
+    /// How many live records a space has; a store counts those that are not in memory too.
+    ///
+    /// # Errors
+    /// Whatever stands in the way.
+    fn count(&mut self, space: Space) -> Result<usize, Error> {
+        Ok(self.engine().keyspace().count(space))
+    }
 }
 
 impl Backend for Engine {
@@ -32,7 +41,7 @@ impl Backend for Engine {
 
 /// Runs one command at time `now` and writes its reply. Commands about a connection are the session's, not for here.
 pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) {
-    let done = backend.prepare(now, command).and_then(|()| run(backend.engine(), now, command, writer));
+    let done = backend.prepare(now, command).and_then(|()| run(backend, now, command, writer));
     let outcome = match done {
         Ok(true) => Outcome::Allowed,
         Ok(false) => Outcome::Denied,
@@ -45,7 +54,8 @@ pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, wri
 }
 
 /// Runs the command and writes its reply; whether what it asked for was admitted.
-fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
+fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
+    let engine = backend.engine();
     match *command {
         Command::GcraLimit { key, period, burst, count } => {
             let decision = engine.gcra_limit(now, key, period, burst, count)?;
@@ -98,8 +108,13 @@ fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer
             writer.ok();
         }
         Command::LimiterStats { name } => {
-            let (limiter, unique_keys) = engine.rate_limit_stats(now, name)?;
-            stats(writer, name, limiter, unique_keys);
+            engine.keyspace().advance(now);
+            let limiter = engine.limiters.get(name)?.clone();
+            stats(writer, name, &limiter, backend.count(limiter.space)?);
+        }
+        Command::DbSize => {
+            engine.keyspace().advance(now);
+            writer.count(backend.count(Space::ORDINARY)?);
         }
         Command::LimiterList => {
             writer.array(engine.rate_limit_list().count());

@@ -57,7 +57,6 @@ pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: 
             writer.text(&next.to_string());
             found.write(writer);
         }
-        Command::DbSize => writer.count(keyspace.count(Space::ORDINARY)),
         Command::FlushAll => {
             keyspace.clear(Space::ORDINARY);
             writer.ok();

@@ -18,6 +18,16 @@ pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> S
         let rule = self::rule(rule);
         sorted.insert(sorted.partition_point(|before| *before < rule), rule);
     }
+    json(&sorted, concurrency)
+}
+
+/// The same with its rules in the order they were given.
+pub(super) fn in_order(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> String {
+    let rules: Vec<String> = rules.iter().map(rule).collect();
+    json(&rules, concurrency)
+}
+
+fn json(rules: &[String], concurrency: Option<&Concurrency>) -> String {
     let mut json = String::from("{");
     if let Some(Concurrency { limit, lease }) = concurrency {
         push_integer(&mut json, "\"concurrency\":{\"lease\":", *lease);
@@ -25,7 +35,7 @@ pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> S
         json.push_str("},");
     }
     json.push_str("\"rate\":");
-    for (index, rule) in sorted.iter().enumerate() {
+    for (index, rule) in rules.iter().enumerate() {
         json.push(if index == 0 { '[' } else { ',' });
         json.push_str(rule);
     }

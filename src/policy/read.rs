@@ -81,6 +81,11 @@ impl Policy {
         let fingerprint = Fingerprint::of(&canonical);
         Ok(Self { rules, deciders, concurrency, canonical, fingerprint })
     }
+
+    /// The policy as JSON that reads as the same one, its rules in their order. For stores.
+    pub fn in_order(&self) -> String {
+        canonical::in_order(&self.rules, self.concurrency.as_ref())
+    }
 }
 
 type Field<'a> = (String, Json<'a>);

@@ -13,15 +13,37 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// A WebAssembly module of the package, and its files in `pkg/wasm`.
+struct Module {
+    /// The crate's feature that it is the surface of.
+    feature: &'static str,
+    name: &'static str,
+}
+
+/// The engine, and the engine with a store behind it.
+const MODULES: [Module; 2] =
+    [Module { feature: "bindings", name: "tidegate" }, Module { feature: "store", name: "store" }];
+
 /// Builds `pkg/wasm` and prints what it weighs.
 pub fn build() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent folder")?;
     let out = root.join("pkg/wasm");
     fs::create_dir_all(&out)?;
+    for module in &MODULES {
+        build_module(root, &out, module)?;
+    }
+    let bytes = fs::read(out.join("tidegate_bg.wasm"))?;
+    let text = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    fs::write(out.join("inline.js"), format!("export const base64 =\n  \"{text}\";\n"))?;
+    fs::write(out.join("inline.d.ts"), "export const base64: string;\n")?;
+    Ok(())
+}
 
-    let compiled = compile(root)?;
+fn build_module(root: &Path, out: &Path, Module { feature, name }: &Module) -> Result<()> {
+    let compiled = compile(root, feature)?;
     let mut bindings = Bindgen::new()
         .input_path(&compiled)
+        .out_name(name)
         .web(true)?
         .typescript(true)
         .omit_default_module_path(true)
@@ -30,34 +52,31 @@ pub fn build() -> Result<()> {
         .remove_producers_section(true)
         .generate_output()
         .context("wasm-bindgen")?;
-    fs::write(out.join("tidegate.js"), bindings.js())?;
-    fs::write(out.join("tidegate.d.ts"), bindings.ts().context("wasm-bindgen wrote no types")?)?;
+    fs::write(out.join(format!("{name}.js")), bindings.js())?;
+    fs::write(out.join(format!("{name}.d.ts")), bindings.ts().context("wasm-bindgen wrote no types")?)?;
 
     let unoptimized = out.join("unoptimized.wasm");
     fs::write(&unoptimized, bindings.wasm_mut().emit_wasm())?;
-    let module = out.join("tidegate_bg.wasm");
+    let module = out.join(format!("{name}_bg.wasm"));
     optimize(root, &unoptimized, &module)?;
     fs::remove_file(&unoptimized)?;
 
     let bytes = fs::read(&module)?;
-    let text = base64::engine::general_purpose::STANDARD.encode(&bytes);
-    fs::write(out.join("inline.js"), format!("export const base64 =\n  \"{text}\";\n"))?;
-    fs::write(out.join("inline.d.ts"), "export const base64: string;\n")?;
     fs::write(
-        out.join("tidegate_bg.d.wasm.ts"),
+        out.join(format!("{name}_bg.d.wasm.ts")),
         "declare const module: WebAssembly.Module;\nexport default module;\n",
     )?;
-    println!("pkg/wasm/tidegate_bg.wasm: {} bytes, {} gzip", bytes.len(), gzip(&bytes)?);
+    println!("pkg/wasm/{name}_bg.wasm: {} bytes, {} gzip", bytes.len(), gzip(&bytes)?);
     Ok(())
 }
 
-fn compile(root: &Path) -> Result<PathBuf> {
+fn compile(root: &Path, feature: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let target_dir = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let status = Command::new(cargo)
         .current_dir(root)
         .args(["rustc", "--package", "tidegate", "--lib", "--crate-type", "cdylib", "--target", TARGET])
-        .args(["--profile", "wasm", "--features", "bindings"])
+        .args(["--profile", "wasm", "--features", feature])
         .status()
         .context("could not start cargo")?;
     ensure!(status.success(), "cargo could not compile the crate to {TARGET}");

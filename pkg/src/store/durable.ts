@@ -1,0 +1,93 @@
+import { type Core, type Database, type GatheringDatabase, liveInstance, noteFailure, openStore } from "./module.ts";
+
+/** How a {@link Durable} is made. */
+export interface DurableOptions {
+  readonly maxLimiters?: number | undefined;
+  readonly cachedKeys?: number;
+}
+
+/**
+ * The engine over a database. Memory is only a cache: whenever a call fails, or the WebAssembly instance is lost to another
+ * store's trap, the next call opens anew from what the database holds.
+ */
+export class Durable {
+  readonly #database: Database | GatheringDatabase;
+  readonly #options: DurableOptions;
+  #core: Core | undefined;
+  #instance = -1;
+
+  constructor(database: Database | GatheringDatabase, options: DurableOptions = {}) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  /** Opens what the database holds, unless it is open. */
+  open(): void {
+    this.#run(() => {});
+  }
+
+  /** Takes whole commands of a new client; their replies, once what they changed is written. */
+  call(now: number, commands: Uint8Array): Uint8Array {
+    return this.#run((core) => core.call(now, commands));
+  }
+
+  /** Takes bytes of the one client that is connected all the time. */
+  feed(now: number, bytes: Uint8Array): Uint8Array {
+    return this.#run((core) => core.feed(now, bytes));
+  }
+
+  /** When something that was written since the last call can be deleted. */
+  takeEarliest(): number | undefined {
+    return this.#run((core) => core.takeEarliest());
+  }
+
+  /** When {@link Durable.saveDenials} is due. */
+  denialsDue(): number | undefined {
+    return this.#run((core) => core.denialsDue());
+  }
+
+  /** Writes the totals of refused units. */
+  saveDenials(): void {
+    this.#run((core) => core.saveDenials());
+  }
+
+  /** Deletes what has expired among the next rows. When to go on; 0 when nothing is left, `undefined` when the rest lasts. */
+  sweep(now: number, rows: number): number | undefined {
+    return this.#run((core) => core.sweep(now, rows));
+  }
+
+  /** Everything was deleted from the database. */
+  cleared(): void {
+    this.#run((core) => core.cleared());
+  }
+
+  /** Saves the latest time served and what refusals left to save, and lets go of the memory. */
+  close(): void {
+    if (this.#core === undefined || this.#instance !== liveInstance()) return;
+    this.#run((core) => core.close());
+    this.drop();
+  }
+
+  /** Lets go of the memory, as a crash would. */
+  drop(): void {
+    const core = this.#core;
+    this.#core = undefined;
+    if (core !== undefined && this.#instance === liveInstance()) core.free();
+  }
+
+  #run<T>(use: (core: Core) => T): T {
+    try {
+      if (this.#core === undefined || this.#instance !== liveInstance()) {
+        this.#core = undefined;
+        const { maxLimiters = 10_000, cachedKeys = 10_000 } = this.#options;
+        this.#instance = liveInstance();
+        this.#core = openStore(this.#database, "begin" in this.#database, maxLimiters, cachedKeys);
+      }
+      return use(this.#core);
+    } catch (error) {
+      noteFailure(error);
+      this.drop();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { invalidArgument } from "../arguments.ts";
+import { HotKVError } from "../errors.ts";
+import type { Command, Reply } from "../reply.ts";
+import { decodeReplies } from "../resp/decode.ts";
+import { encodeCommands } from "../resp/encode.ts";
+import { Durable } from "../store/durable.ts";
+import { type GatheringDatabase, setStoreSource } from "../store/module.ts";
+import type { Transport } from "../transport.ts";
+
+/** How a file's store is made. */
+export interface FileOptions {
+  readonly maxLimiters?: number | undefined;
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Rows looked at by one step of cleaning up, and how many calls there are between two steps. */
+const SWEEP_ROWS = 256;
+const SWEEP_EVERY = 128;
+/** Keys held in memory: a process has more of it than a Durable Object. */
+const CACHED_KEYS = 200_000;
+
+/**
+ * `file:PATH`: budgets in an SQLite database, which one process at a time has open. What was answered survives the process,
+ * however it ends; a power cut may take the last moments.
+ */
+export class FileTransport implements Transport {
+  readonly #clock: () => number;
+  readonly #database: NodeDatabase;
+  readonly #durable: Durable;
+  #timer: NodeJS.Timeout | undefined;
+  #calls = 0;
+  #closed = false;
+
+  constructor(path: string, options: FileOptions = {}) {
+    const { DatabaseSync } = sqlite();
+    setStoreSource(readModule);
+    this.#clock = options.clock ?? Date.now;
+    this.#database = new NodeDatabase(opened(DatabaseSync, path));
+    this.#durable = new Durable(this.#database, { maxLimiters: options.maxLimiters, cachedKeys: CACHED_KEYS });
+    try {
+      this.#durable.open();
+    } catch (error) {
+      this.#database.close();
+      throw unavailable(`can't use ${path}`, error);
+    }
+  }
+
+  async send(commands: readonly Command[]): Promise<readonly Reply[]> {
+    if (this.#closed) throw new HotKVError("CLOSED", "this client is closed");
+    const bytes = encodeCommands(commands);
+    const now = this.#now();
+    try {
+      const replies = this.#durable.feed(now, bytes);
+      if (++this.#calls % SWEEP_EVERY === 0) this.#durable.sweep(now, SWEEP_ROWS);
+      this.#saveDenialsInTime();
+      return decodeReplies(replies);
+    } catch (error) {
+      this.#database.rollBack();
+      throw unavailable("the store failed, and is opened anew by the next call", error);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    try {
+      this.#durable.close();
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  #now(): number {
+    const now = this.#clock();
+    if (Number.isSafeInteger(now) && now >= 0) return now;
+    throw invalidArgument("clock", now, "a function that returns whole milliseconds since 1970");
+  }
+
+  #saveDenialsInTime(): void {
+    if (this.#timer !== undefined || this.#durable.denialsDue() === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      try {
+        this.#durable.saveDenials();
+      } catch {
+        // The next call finds out, and opens anew.
+      }
+    }, 10_000);
+    this.#timer.unref();
+  }
+}
+
+/** `node:sqlite` as the store calls it. */
+class NodeDatabase implements GatheringDatabase {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  exec(query: string, ...bindings: readonly (number | string | Uint8Array | null)[]): { raw(): unknown[][] } {
+    let statement = this.#statements.get(query);
+    if (statement === undefined) {
+      statement = this.#database.prepare(query);
+      this.#statements.set(query, statement);
+    }
+    if (!query.startsWith("SELECT")) {
+      statement.run(...bindings);
+      return { raw: () => [] };
+    }
+    const rows = statement.all(...bindings);
+    return { raw: () => rows.map((row) => Object.values(row)) };
+  }
+
+  begin(): void {
+    this.exec("BEGIN IMMEDIATE");
+  }
+
+  commit(): void {
+    this.exec("COMMIT");
+  }
+
+  /** Undoes what a failed call left half done. */
+  rollBack(): void {
+    if (this.#database.isTransaction) this.exec("ROLLBACK");
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+}
+
+/** The path in a `file:` URL: as it stands after `file:`, or an absolute one after `file://`. */
+export function filePath(url: string): string {
+  const path = url.startsWith("file://") ? decodeURIComponent(new URL(url).pathname) : url.slice("file:".length);
+  if (path === "") throw invalidArgument("url", url, "file: and a path");
+  return path;
+}
+
+function sqlite(): typeof import("node:sqlite") {
+  const found = builtin("node:sqlite");
+  if (found !== undefined) return found as typeof import("node:sqlite");
+  throw new HotKVError(
+    "STORE_UNAVAILABLE",
+    "file: needs node:sqlite, which this runtime does not have; Node has it from 22.13 on, and Deno from 2.2 on",
+  );
+}
+
+/** A module of the runtime itself, when it has it: nothing that a bundler for browsers would look for. */
+function builtin(name: string): unknown {
+  const emit = globalThis.process?.emitWarning;
+  try {
+    // That node:sqlite is new is nothing the user of this package can do anything about.
+    if (emit !== undefined) globalThis.process.emitWarning = () => {};
+    return globalThis.process?.getBuiltinModule?.(name as "node:sqlite");
+  } catch {
+    return undefined;
+  } finally {
+    if (emit !== undefined) globalThis.process.emitWarning = emit;
+  }
+}
+
+function readModule(): Uint8Array<ArrayBuffer> {
+  const { readFileSync } = builtin("node:fs") as typeof import("node:fs");
+  const path = "../../wasm/store_bg.wasm";
+  return readFileSync(new URL(path, import.meta.url));
+}
+
+/** Opens the database for this process alone. */
+function opened(Database: typeof DatabaseSync, path: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new Database(path);
+    // An exclusive lock keeps a second process out; its answers would not know of this one's.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE");
+    database.exec("PRAGMA journal_mode = WAL");
+    database.exec("PRAGMA synchronous = NORMAL");
+    database.exec("BEGIN IMMEDIATE; COMMIT");
+    return database;
+  } catch (error) {
+    database?.close();
+    const locked = error instanceof Error && /locked|busy/i.test(error.message);
+    if (!locked) throw unavailable(`can't open ${path}`, error);
+    throw new HotKVError(
+      "STORE_UNAVAILABLE",
+      `${path} is open already: one client at a time can have it, so that no two decide by themselves; serve it with tidegate serve, or close the other one`,
+      { cause: error },
+    );
+  }
+}
+
+function unavailable(what: string, cause: unknown): HotKVError {
+  if (cause instanceof HotKVError) return cause;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new HotKVError("STORE_UNAVAILABLE", `${what}: ${why}`, { cause, retryable: true });
+}

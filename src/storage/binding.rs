@@ -1,0 +1,224 @@
+//! The store's wasm surface: what a Durable Object and `file:` hold.
+//!
+//! The database is any object with `exec(query, ...bindings)` whose result has `raw()`, an iterable of rows as arrays: a
+//! Durable Object's `ctx.storage.sql` as it is, and a few lines over `node:sqlite`.
+
+use std::cell::OnceCell;
+use std::string::String;
+use std::vec::Vec;
+
+use js_sys::{Array, JsString, Uint8Array};
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::{Bind, Cell, OpenError, Query, Sql, Store, StoreOptions, Swept, VERSION, large_text};
+use crate::{Flow, Options, Session};
+
+#[wasm_bindgen]
+extern "C" {
+    /// Whatever runs queries.
+    pub type Database;
+    #[wasm_bindgen(method, structural, catch, variadic)]
+    fn exec(this: &Database, query: &JsString, bindings: &Array) -> Result<Cursor, JsValue>;
+    #[wasm_bindgen(method, structural, catch)]
+    fn begin(this: &Database) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, structural, catch)]
+    fn commit(this: &Database) -> Result<(), JsValue>;
+
+    type Cursor;
+    #[wasm_bindgen(method, structural, catch)]
+    fn raw(this: &Cursor) -> Result<JsValue, JsValue>;
+}
+
+std::thread_local! {
+    /// Every query as JavaScript text, made once.
+    static QUERIES: [OnceCell<JsString>; Query::COUNT] = const { [const { OnceCell::new() }; Query::COUNT] };
+}
+
+/// A database and whether its writes are gathered between `begin` and `commit`.
+struct JsSql {
+    database: Database,
+    gathers: bool,
+}
+
+impl JsSql {
+    fn run(&self, query: Query, bindings: &[Bind<'_>]) -> Result<Cursor, JsValue> {
+        let values: Array = bindings.iter().map(value).collect();
+        QUERIES.with(|queries| match queries.get(query as usize) {
+            Some(text) => self.database.exec(text.get_or_init(|| query.text().into()), &values),
+            None => self.database.exec(&query.text().into(), &values),
+        })
+    }
+}
+
+impl Sql for JsSql {
+    type Failure = JsValue;
+
+    fn read(&mut self, query: Query, bindings: &[Bind<'_>]) -> Result<Vec<Vec<Cell>>, JsValue> {
+        let rows = Array::from(&self.run(query, bindings)?.raw()?);
+        Ok(rows.iter().map(|row| Array::from(&row).iter().map(|value| cell(&value)).collect()).collect())
+    }
+
+    fn write(&mut self, query: Query, bindings: &[Bind<'_>]) -> Result<(), JsValue> {
+        self.run(query, bindings).map(drop)
+    }
+
+    fn begin(&mut self) -> Result<(), JsValue> {
+        if self.gathers { self.database.begin() } else { Ok(()) }
+    }
+
+    fn commit(&mut self) -> Result<(), JsValue> {
+        if self.gathers { self.database.commit() } else { Ok(()) }
+    }
+}
+
+fn value(bind: &Bind<'_>) -> JsValue {
+    match bind {
+        Bind::Null => JsValue::NULL,
+        #[expect(clippy::cast_precision_loss, reason = "at most 2^53")]
+        Bind::Integer(integer) => JsValue::from_f64(*integer as f64),
+        Bind::Large(large) => JsValue::from_str(&large_text(*large)),
+        Bind::Bytes(bytes) => Uint8Array::from(*bytes).into(),
+    }
+}
+
+fn cell(value: &JsValue) -> Cell {
+    if let Some(number) = value.as_f64() {
+        #[expect(clippy::cast_possible_truncation, reason = "the database holds whole numbers up to 2^53")]
+        return Cell::Integer(number as i64);
+    }
+    if let Some(text) = value.as_string() {
+        return Cell::Text(text);
+    }
+    if value.is_object() {
+        // A Durable Object gives an ArrayBuffer, node:sqlite a Uint8Array.
+        let bytes = match value.dyn_ref::<Uint8Array>() {
+            Some(bytes) => bytes.to_vec(),
+            None => Uint8Array::new(value).to_vec(),
+        };
+        return Cell::Bytes(bytes.into());
+    }
+    Cell::Null
+}
+
+/// A store over a database, and one client of it.
+#[wasm_bindgen]
+pub struct DurableStore {
+    store: Store<JsSql>,
+    session: Session,
+    flow: Flow,
+}
+
+#[wasm_bindgen]
+impl DurableStore {
+    /// Opens what is in the database. With `gathers`, writes that belong together are between its `begin()` and `commit()`.
+    ///
+    /// # Errors
+    /// Whatever the database throws; a sentence when it was written by a newer version, or no random bytes are to be had.
+    pub fn open(
+        database: Database,
+        gathers: bool,
+        max_limiters: f64,
+        cached_keys: f64,
+    ) -> Result<DurableStore, JsValue> {
+        let random = || getrandom::u64().map_err(|_| text("this runtime gives no random numbers at this point"));
+        let engine = Options { max_limiters: count(max_limiters), seed: [random()?, random()?], ..Options::default() };
+        let options = StoreOptions { engine, cached_keys: count(cached_keys) };
+        let store = Store::open(JsSql { database, gathers }, options).map_err(|error| match error {
+            OpenError::Failed(failure) => failure,
+            OpenError::Newer(version) => text(&std::format!(
+                "the storage is of version {version}, and this code reads version {VERSION} and older; use a newer tidegate"
+            )),
+        })?;
+        Ok(Self { store, session: Session::new(1), flow: Flow::Continue })
+    }
+
+    /// Takes whole commands of a new client; the replies, once what they changed is written.
+    ///
+    /// # Errors
+    /// Whatever the database throws; the store is of no more use then.
+    pub fn call(&mut self, now: f64, input: &[u8]) -> Result<Vec<u8>, JsValue> {
+        let mut output = Vec::new();
+        self.store.feed(&mut Session::new(1), time(now), input, &mut output)?;
+        Ok(output)
+    }
+
+    /// As `call`, from one client whose bytes may be cut anywhere.
+    ///
+    /// # Errors
+    /// As `call`.
+    pub fn feed(&mut self, now: f64, input: &[u8]) -> Result<Vec<u8>, JsValue> {
+        let mut output = Vec::new();
+        self.flow = self.store.feed(&mut self.session, time(now), input, &mut output)?;
+        if self.flow == Flow::Close {
+            self.session = Session::new(1);
+        }
+        Ok(output)
+    }
+
+    /// When something that was written since the last call can be deleted; `undefined` when nothing was, or never.
+    #[wasm_bindgen(js_name = takeEarliest)]
+    pub fn take_earliest(&mut self) -> Option<f64> {
+        self.store.take_earliest().map(float)
+    }
+
+    /// When `saveDenials` is due; `undefined` when there is nothing to save.
+    #[wasm_bindgen(js_name = denialsDue)]
+    pub fn denials_due(&self) -> Option<f64> {
+        self.store.denials_due().map(float)
+    }
+
+    /// Writes the totals of refused units.
+    ///
+    /// # Errors
+    /// As `call`.
+    #[wasm_bindgen(js_name = saveDenials)]
+    pub fn save_denials(&mut self) -> Result<(), JsValue> {
+        self.store.save_denials()
+    }
+
+    /// Deletes what has expired among the next `rows` rows. When to call it again; 0 when nothing is stored any more, and
+    /// `undefined` when what is stored never expires.
+    ///
+    /// # Errors
+    /// As `call`.
+    pub fn sweep(&mut self, now: f64, rows: u32) -> Result<Option<f64>, JsValue> {
+        Ok(match self.store.sweep(time(now), rows)? {
+            Swept::Empty => Some(0.0),
+            Swept::Again(at) => Some(float(at)),
+            Swept::Lasting => None,
+        })
+    }
+
+    /// Everything was deleted from the database.
+    pub fn cleared(&mut self) {
+        self.store.cleared();
+    }
+
+    /// Writes all that the next store must know.
+    ///
+    /// # Errors
+    /// As `call`.
+    pub fn close(&mut self) -> Result<(), JsValue> {
+        self.store.close()
+    }
+}
+
+fn text(text: &str) -> JsValue {
+    String::from(text).into()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+fn time(ms: f64) -> u64 {
+    ms as u64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+fn count(value: f64) -> usize {
+    value as usize
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a time")]
+fn float(value: u64) -> f64 {
+    value as f64
+}

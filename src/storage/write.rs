@@ -1,0 +1,241 @@
+//! What changed, written to the database.
+//!
+//! What replaces something is written before what it replaces is deleted: a failure in between may count twice, and never
+//! forgets.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::cell::{Kind, columns};
+use super::load::lease_name;
+use super::schema::{LEASES, LIMITERS, NAMESPACES, VERSION, put};
+use super::store::{SavedLimiter, Store, Stored};
+use super::{Bind, Query, Sql};
+use crate::keyspace::{Change, Key, Space, State};
+
+type Name = Box<[u8]>;
+
+/// What a chunk of commands changed, each thing once. Memory holds its final state.
+#[derive(Default)]
+struct Dirty {
+    records: BTreeMap<(Space, Name), Extent>,
+    limiters: BTreeSet<Name>,
+    namespaces: BTreeSet<Name>,
+    /// Namespaces and ids.
+    leases: BTreeSet<(Name, Name)>,
+}
+
+/// How much of a record changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Its log's entries from this time on.
+    Since(u64),
+    /// All of it.
+    Whole,
+}
+
+impl<S: Sql> Store<S> {
+    /// Writes every change that isn't written yet.
+    ///
+    /// # Errors
+    /// The database failed; the store must be dropped.
+    pub fn flush(&mut self) -> Result<(), S::Failure> {
+        self.pending.extend(self.engine.keyspace().take_journal());
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let changes = core::mem::take(&mut self.pending);
+        self.sql.begin()?;
+        self.write_all(changes)?;
+        self.sql.commit()
+    }
+
+    fn write_all(&mut self, changes: Vec<Change>) -> Result<(), S::Failure> {
+        let mut dirty = Dirty::default();
+        for change in changes {
+            match change {
+                Change::Put(space, name) | Change::Removed(space, name) => {
+                    dirty.records.insert((space, name), Extent::Whole);
+                }
+                Change::Logged(space, name, at) => {
+                    let extent = dirty.records.entry((space, name)).or_insert(Extent::Since(at));
+                    if let Extent::Since(since) = extent {
+                        *since = at.min(*since);
+                    }
+                }
+                // These two concern keys that are not in memory; those that are get their final state below.
+                Change::Cleared(space) => {
+                    if self.table {
+                        self.sql.write(Query::DeleteSpace, &[Bind::Integer(space.0.into())])?;
+                    }
+                    self.known.clear(space);
+                }
+                Change::Expired(by) => self.delete_expired(by)?,
+                Change::Limiter(name) => _ = dirty.limiters.insert(name),
+                Change::Policy(name) => _ = dirty.namespaces.insert(name),
+                Change::Lease(namespace, id) => _ = dirty.leases.insert((namespace, id)),
+            }
+        }
+        self.save_next_space(&dirty)?;
+        for name in &dirty.limiters {
+            self.write_limiter(name)?;
+        }
+        for name in &dirty.namespaces {
+            self.write_namespace(name)?;
+        }
+        for ((space, name), extent) in &dirty.records {
+            self.write_record(Key { space: *space, name }, *extent)?;
+        }
+        for (namespace, id) in &dirty.leases {
+            self.write_lease(namespace, id)?;
+        }
+        Ok(())
+    }
+
+    /// The clock stepped back: what had expired by the latest time served stays gone.
+    fn delete_expired(&mut self, by: u64) -> Result<(), S::Failure> {
+        if !self.table {
+            return Ok(());
+        }
+        self.sql.write(Query::DeleteExpired, &[by.into()])?;
+        // A store opened after a crash starts from the time saved last, and would drop what lives on after this step.
+        if self.saved_now > self.engine.keyspace().now() { self.write_meta(VERSION) } else { Ok(()) }
+    }
+
+    /// No space is ever given out twice, whatever is dropped in between.
+    fn save_next_space(&mut self, dirty: &Dirty) -> Result<(), S::Failure> {
+        let limiters = dirty.limiters.iter().filter_map(|name| Some(self.engine.limiters.get(name).ok()?.space));
+        let namespaces = dirty.namespaces.iter().filter_map(|name| self.engine.policies.get(name));
+        let rules = namespaces.flat_map(|namespace| namespace.known_rules().map(|(_, space)| space));
+        let next = limiters.chain(rules).map(|space| space.0.saturating_add(1)).max().unwrap_or(0);
+        if next > self.next_space {
+            self.next_space = next;
+            if self.table {
+                return self.write_meta(VERSION);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the table when this is the first thing to store.
+    fn ensure_table(&mut self) -> Result<(), S::Failure> {
+        if !self.table {
+            self.sql.write(Query::CreateTable, &[])?;
+            self.write_meta(VERSION)?;
+            self.table = true;
+        }
+        Ok(())
+    }
+
+    /// Writes a record as it is now.
+    fn write_record(&mut self, key: Key<'_>, extent: Extent) -> Result<(), S::Failure> {
+        let stored = self.known.get(key).unwrap_or(Stored::Nothing);
+        if stored == Stored::Nothing {
+            self.ensure_table()?;
+        }
+        let Key { space: Space(space), name } = key;
+        let (space, bytes) = (Bind::Integer(space.into()), Bind::Bytes(name));
+        let keyspace = self.engine.keyspace();
+        let now_stored = match keyspace.state(keyspace.locate(key), key) {
+            None => {
+                if stored != Stored::Nothing {
+                    self.sql.write(Query::DeleteKey, &[space, bytes])?;
+                }
+                Stored::Nothing
+            }
+            Some(State::Log { log, window }) => {
+                let since = match extent {
+                    Extent::Since(since) if stored == (Stored::Log { window }) => since,
+                    _ => 0,
+                };
+                let mut span = None;
+                for (at, units) in log.entries_from(since) {
+                    let leaves = at.saturating_add(window);
+                    self.sql.write(Query::PutEntry, &[space, bytes, at.into(), units.into(), leaves.into()])?;
+                    span = Some(span.map_or((at, at), |(oldest, _)| (oldest, at)));
+                    note(&mut self.earliest, leaves);
+                }
+                if let (0, Some((oldest, newest)), Stored::Log { .. }) = (since, span, stored) {
+                    self.sql.write(Query::DeleteEntriesOutside, &[space, bytes, oldest.into(), newest.into()])?;
+                }
+                if stored == Stored::Record {
+                    self.sql.write(Query::DeleteRecord, &[space, bytes])?;
+                }
+                Stored::Log { window }
+            }
+            Some(state) => {
+                let [kind, a, b, c, data, expires] = columns(&state);
+                self.sql.write(Query::Put, &[space, bytes, kind, a, b, c, data, expires])?;
+                note(&mut self.earliest, state.expires());
+                if matches!(stored, Stored::Log { .. }) {
+                    self.sql.write(Query::DeleteEntries, &[space, bytes])?;
+                }
+                Stored::Record
+            }
+        };
+        self.known.set(key, now_stored);
+        Ok(())
+    }
+
+    pub(super) fn write_limiter(&mut self, name: &[u8]) -> Result<(), S::Failure> {
+        let stored = self.known.limiters.get(name).copied().flatten();
+        let Ok(limiter) = self.engine.limiters.get(name) else {
+            if stored.is_some() {
+                self.sql.write(Query::DeleteKey, &[Bind::Integer(LIMITERS), Bind::Bytes(name)])?;
+            }
+            self.known.limiters.insert(name.into(), None);
+            return Ok(());
+        };
+        let saved = SavedLimiter { space: limiter.space, denied: limiter.total_denied };
+        let (allowed, denied) = (Bind::from(limiter.total_allowed), Bind::from(limiter.total_denied));
+        if stored.is_some_and(|stored| stored.space == saved.space) {
+            self.sql.write(Query::PutTotals, &[Bind::Integer(LIMITERS), Bind::Bytes(name), allowed, denied])?;
+        } else {
+            let settings = &limiter.settings;
+            let rate = settings.rate.as_ref().map_or("", |rate| rate.text());
+            let (algorithm, limit, window) = (settings.algorithm.name(), settings.limit.get(), settings.window.get());
+            let text = format!("{algorithm} {limit} {window} {rate}");
+            self.ensure_table()?;
+            let (kind, space) = (Bind::Integer(Kind::Limiter.code()), Bind::Integer(saved.space.0.into()));
+            let columns = [kind, allowed, denied, space, Bind::Bytes(text.as_bytes()), Bind::Null];
+            self.sql.write(Query::Put, &put(LIMITERS, name, columns))?;
+        }
+        self.known.limiters.insert(name.into(), Some(saved));
+        Ok(())
+    }
+
+    fn write_namespace(&mut self, name: &[u8]) -> Result<(), S::Failure> {
+        let Some(namespace) = self.engine.policies.get(name) else { return Ok(()) };
+        // JSON never holds a line's end.
+        let mut text = namespace.policy().map_or_else(|_| String::new(), crate::policy::Policy::in_order);
+        for (key, Space(space)) in namespace.known_rules() {
+            text.extend(["\n", &space.to_string(), " ", key]);
+        }
+        self.ensure_table()?;
+        let kind = Bind::Integer(Kind::Namespace.code());
+        let columns = [kind, Bind::Null, Bind::Null, Bind::Null, Bind::Bytes(text.as_bytes()), Bind::Null];
+        self.sql.write(Query::Put, &put(NAMESPACES, name, columns))?;
+        self.known.namespaces.insert(name.into());
+        Ok(())
+    }
+
+    fn write_lease(&mut self, namespace: &[u8], id: &[u8]) -> Result<(), S::Failure> {
+        let name = lease_name(namespace, id);
+        let held = self.engine.policies.get(namespace).and_then(|namespace| namespace.leases().expires(id));
+        let Some(expires) = held else {
+            return self.sql.write(Query::DeleteKey, &[Bind::Integer(LEASES), Bind::Bytes(&name)]);
+        };
+        note(&mut self.earliest, expires);
+        let kind = Bind::Integer(Kind::Lease.code());
+        let columns = [kind, Bind::Null, Bind::Null, Bind::Null, Bind::Null, expires.into()];
+        self.sql.write(Query::Put, &put(LEASES, &name, columns))
+    }
+}
+
+/// Takes note of when something written can be deleted.
+fn note(earliest: &mut Option<u64>, expires: u64) {
+    *earliest = Some(earliest.map_or(expires, |before| before.min(expires)));
+}
