@@ -1,3 +1,4 @@
+import { invalidArgument } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client } from "./hotkv.ts";
@@ -72,7 +73,11 @@ function opener(options: HotKVOptions): () => Backend {
   const url = String(options.url ?? "memory:");
   assertEngineOptions(options);
   if (url === "memory:") return () => ({ engine: new Engine(options) });
-  if (url.startsWith("file:")) return () => ({ transport: new FileTransport(filePath(url), options) });
+  if (url.startsWith("file:")) {
+    const path = filePath(url);
+    if (options.maxKeys !== undefined) throw invalidArgument("maxKeys", options.maxKeys, "left out with file:");
+    return () => ({ transport: new FileTransport(path, options) });
+  }
   if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   if (/^hotkvs?:\/\//.test(url)) return () => ({ transport: new SocketTransport(url, options) });
   throw new HotKVError("INVALID_ARGUMENT", `url must be ${KINDS}, not ${JSON.stringify(url)}`, {

@@ -21,8 +21,11 @@ export class HttpTransport implements Transport {
 
   constructor(url: string, options: HttpOptions = {}) {
     this.#endpoint = new URL("v1/resp", url.endsWith("/") ? url : `${url}/`).href;
-    this.#headers = { "content-type": "application/octet-stream" };
-    if (options.token !== undefined) this.#headers["authorization"] = `Bearer ${options.token}`;
+    const { token } = options;
+    this.#headers = {
+      "content-type": "application/octet-stream",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
     this.#timeoutMs = options.timeoutMs ?? 5000;
   }
 

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { HotKV } from "tidegate";
+import { type ConformingStore, itConforms } from "../conformance.ts";
+
+// In memory where there is such a folder: these tests prove what is stored, not that a disk keeps it.
+const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tidegate-file-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+/** A fresh file whose clock is set by each command. */
+async function openFile(): Promise<ConformingStore> {
+  const url = freshUrl();
+  let now = 0;
+  const open = () => new HotKV({ url, clock: () => now });
+  let client = open();
+  return {
+    command: (at, [name = "", ...args]) => {
+      now = at;
+      return client.command(name, ...args);
+    },
+    reopen: async () => {
+      await client.close();
+      client = open();
+    },
+    close: () => client.close(),
+  };
+}
+
+describe("file: every worked case holds, and the file is closed and opened again after every third step", () => {
+  itConforms(openFile, { reopenEvery: 3 });
+});
+
+describe("file:", () => {
+  it("a budget outlives the process that spent it", () => {
+    const url = freshUrl();
+    const spend = `
+      const { HotKV } = await import("tidegate");
+      const client = new HotKV({ url: ${JSON.stringify(url)} });
+      console.log(JSON.stringify(await client.gcraLimit("a", 3600000, 2)));`;
+    const remaining = [1, 2, 3].map(() => JSON.parse(inNewProcess(spend)));
+    assert.deepEqual(
+      remaining.map((result) => [result.denied, result.remaining]),
+      [
+        [false, 1],
+        [false, 0],
+        [true, 0],
+      ],
+    );
+  });
+
+  it("a second client is refused with a sentence, and can have the file once the first one is closed", async () => {
+    const url = freshUrl();
+    const first = new HotKV({ url });
+    await first.gcraLimit("a", 60_000, 10);
+    const second = new HotKV({ url });
+    await assert.rejects(second.gcraLimit("a", 60_000, 10), { code: "STORE_UNAVAILABLE", message: /is open already/ });
+    const other = `
+      const { HotKV } = await import("tidegate");
+      await new HotKV({ url: ${JSON.stringify(url)} }).get("a").catch((error) => console.log(error.message));`;
+    assert.match(inNewProcess(other), /is open already/);
+    await first.close();
+    const third = new HotKV({ url });
+    assert.equal((await third.gcraLimit("a", 60_000, 10)).remaining, 8);
+    await third.close();
+  });
+
+  it("a runtime without node:sqlite gets told which ones have it", () => {
+    const script = `
+      process.getBuiltinModule = () => undefined;
+      const { HotKV } = await import("tidegate");
+      await new HotKV({ url: "file:never" }).get("a").catch((error) => console.log(error.code, error.message));`;
+    assert.match(inNewProcess(script), /^STORE_UNAVAILABLE file: needs node:sqlite.*22\.13/);
+  });
+
+  it("what can't be opened is a clear error", async () => {
+    const client = new HotKV({ url: `file:${join(folder, "no/such/folder.db")}` });
+    await assert.rejects(client.get("a"), { code: "STORE_UNAVAILABLE", message: /can't open .*folder\.db/ });
+    assert.throws(() => new HotKV({ url: "file:" }), { code: "INVALID_ARGUMENT", argument: "url" });
+  });
+
+  it("a refusal's count is saved by a close", async () => {
+    const url = freshUrl();
+    const first = new HotKV({ url });
+    await first.rateLimitCreate("api", 1, 3_600_000);
+    for (let call = 0; call < 4; call++) await first.rateLimitCheck("api", "a");
+    await first.close();
+    const second = new HotKV({ url });
+    const { totalAllowed, totalDenied, uniqueKeys } = await second.rateLimitStats("api");
+    assert.deepEqual([totalAllowed, totalDenied, uniqueKeys], [1, 3, 1]);
+    await second.close();
+  });
+
+  it("keys are listed and counted whether they are in memory or not", async () => {
+    const url = freshUrl();
+    const first = new HotKV({ url });
+    for (const key of ["a", "b", "c"]) await first.set(key, "1");
+    await first.set("gone", "1", { px: 1 });
+    await first.close();
+    await new Promise((done) => setTimeout(done, 3));
+    const second = new HotKV({ url });
+    await second.set("d", "1");
+    assert.equal(await second.dbSize(), 4);
+    assert.deepEqual((await second.keys()).sort(), ["a", "b", "c", "d"]);
+    await second.flushAll();
+    assert.equal(await second.dbSize(), 0);
+    assert.equal(await second.get("a"), null);
+    await second.close();
+  });
+
+  it("a key that holds any bytes is its own key", async () => {
+    const url = freshUrl();
+    const keys = [new Uint8Array([0]), new Uint8Array([0, 0]), new Uint8Array([255, 254]), new Uint8Array([195])];
+    const first = new HotKV({ url });
+    for (const [index, key] of keys.entries()) await first.command("SET", key, index);
+    await first.close();
+    const second = new HotKV({ url });
+    for (const [index, key] of keys.entries()) assert.equal(await second.command("GET", key), String(index));
+    await second.close();
+  });
+
+  it("times past 2^53 are kept exactly", async () => {
+    const url = freshUrl();
+    const first = new HotKV({ url });
+    await first.set("a", "9007199254740993.000000001", { px: Number.MAX_SAFE_INTEGER });
+    const left = await first.pttl("a");
+    await first.close();
+    const second = new HotKV({ url });
+    assert.equal(await second.get("a"), "9007199254740993.000000001");
+    assert.ok(left - (await second.pttl("a")) < 60_000);
+    await second.close();
+  });
+});
+
+function freshUrl(): string {
+  return `file:${join(folder, `${++files}.db`)}`;
+}
+
+/** What a script prints in a process of its own. */
+function inNewProcess(script: string): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+    cwd: import.meta.dirname,
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, "");
+  return stdout;
+}
