@@ -1,8 +1,8 @@
 //! The engine: every decision as a typed call, each of which takes the time.
 
-use crate::algorithm::{Retry, Schedule, Tat};
+use crate::algorithm::{Retry, Schedule, Tat, Verdict};
 use crate::command::Counters;
-use crate::error::checked_name;
+use crate::error::{MAX_NAME_BYTES, checked_name};
 use crate::keyspace::{Change, Key, Keyspace, State};
 use crate::limiter::{Limiter, Limiters, Settings};
 use crate::policy::Policies;
@@ -38,6 +38,19 @@ pub struct GcraDecision {
     pub retry: Retry,
     /// Milliseconds until the key is back to a full burst.
     pub reset_after: u64,
+}
+
+impl GcraDecision {
+    #[inline]
+    const fn new(rule: &Schedule, verdict: &Verdict) -> Self {
+        Self {
+            denied: !verdict.allowed,
+            limit: rule.burst(),
+            remaining: verdict.remaining,
+            retry: verdict.retry,
+            reset_after: verdict.reset_after,
+        }
+    }
 }
 
 /// The answer of [`Engine::rate_limit_check`] and [`Engine::rate_limit_peek`].
@@ -101,7 +114,27 @@ impl Engine {
         count: Positive,
     ) -> Result<GcraDecision, Error> {
         let rule = Schedule::per_period(period, burst);
-        self.gcra(now, key, &rule, Some(count))
+        if key.len() <= MAX_NAME_BYTES {
+            self.keyspace.advance(now);
+            let decide = |tat| rule.decide(Some(tat), now, count);
+            if let Some(verdict) = self.keyspace.update_tat(Key::ordinary(key), decide) {
+                return Ok(GcraDecision::new(&rule, &verdict));
+            }
+        }
+        self.gcra_anew(now, key, period, burst, count)
+    }
+
+    /// [`Engine::gcra_limit`] on a key that has no state of its kind yet.
+    #[inline(never)]
+    fn gcra_anew(
+        &mut self,
+        now: u64,
+        key: &[u8],
+        period: Positive,
+        burst: Positive,
+        count: Positive,
+    ) -> Result<GcraDecision, Error> {
+        self.gcra(now, key, &Schedule::per_period(period, burst), Some(count))
     }
 
     /// One decision of a schedule on an ordinary key, which keeps its tat; without a count it only looks.
@@ -132,13 +165,7 @@ impl Engine {
             let remaining = rule.burst().saturating_sub(used);
             return Ok(GcraDecision { denied, limit: rule.burst(), remaining, retry: verdict.retry, reset_after });
         }
-        Ok(GcraDecision {
-            denied,
-            limit: rule.burst(),
-            remaining: verdict.remaining,
-            retry: verdict.retry,
-            reset_after: verdict.reset_after,
-        })
+        Ok(GcraDecision::new(rule, &verdict))
     }
 
     /// `DEL` and `GCRA.RESET` for one key: whether it existed.

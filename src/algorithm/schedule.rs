@@ -66,11 +66,14 @@ impl Tat {
     }
 
     /// This instant rounded up to a multiple of `1 / denominator` ms.
+    #[inline]
     #[must_use]
     pub fn rounded_up(self, denominator: u64) -> Self {
-        if self.denominator == denominator {
-            return self;
-        }
+        if self.denominator == denominator { self } else { self.regrained(denominator) }
+    }
+
+    #[cold]
+    fn regrained(self, denominator: u64) -> Self {
         if self.remainder == 0 {
             return Self { denominator, ..self };
         }
@@ -150,7 +153,13 @@ impl Schedule {
     /// which is `Some` only when the request is allowed: a refusal changes nothing.
     #[inline]
     pub fn decide(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
-        if self.narrow { self.decide_in::<u64>(tat, now, cost) } else { self.decide_in::<u128>(tat, now, cost) }
+        if self.narrow { self.decide_in::<u64>(tat, now, cost) } else { self.decide_wide(tat, now, cost) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn decide_wide(self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
+        self.decide_in::<u128>(tat, now, cost)
     }
 
     /// Units in use at `now`, rounded up.
@@ -191,7 +200,7 @@ impl Schedule {
         W::from(ms).times(W::from(self.denominator)).plus(W::from(remainder))
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide_in<W: Word>(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
         let numerator = W::from(self.numerator);
         let denominator = W::from(self.denominator);

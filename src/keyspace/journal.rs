@@ -37,6 +37,11 @@ impl Journal {
         self.changes.get_or_insert_default();
     }
 
+    #[inline]
+    pub const fn is_kept(&self) -> bool {
+        self.changes.is_some()
+    }
+
     /// Notes a change. When nobody wants it, it is not even made.
     #[inline]
     pub fn note(&mut self, change: impl FnOnce() -> Change) {

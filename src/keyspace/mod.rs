@@ -239,6 +239,27 @@ impl Keyspace {
         self.put_new_tat(place, key, tat)
     }
 
+    /// Decides on a schedule's state and stores the new one, in one step: the fast case of [`Keyspace::locate`],
+    /// [`Keyspace::state`] and [`Keyspace::put_tat`]. `decide` answers, and says what to store, if anything; it may be
+    /// given a tat that has recovered, which is as good as none to every schedule.
+    ///
+    /// `None` when the key holds no such state, or one that must be stored in the slower way. Nothing has changed then,
+    /// even if `decide` was asked.
+    #[inline(always)]
+    pub fn update_tat<T>(&mut self, key: Key<'_>, decide: impl FnOnce(Tat) -> (T, Option<Tat>)) -> Option<T> {
+        let (answer, stored) = self.table.update_tat(key, decide)?;
+        if stored && self.journal.is_kept() {
+            self.note_put(key.space, key.name);
+        }
+        Some(answer)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_put(&mut self, space: Space, name: &[u8]) {
+        self.journal.note(|| Change::Put(space, name.into()));
+    }
+
     #[inline(never)]
     fn put_new_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
         self.put(place, key, Value::Tat { tat, expires: tat.ceil() })

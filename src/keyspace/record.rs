@@ -6,6 +6,7 @@
 //! Every number is little-endian. A payload's first eight bytes tell when the record expires: they are the time itself,
 //! or the whole milliseconds of a tat, which expires when it has recovered.
 
+use super::slots::Offset;
 use super::{Key, Space};
 use crate::algorithm::{Count, Tat};
 
@@ -92,7 +93,7 @@ impl Stored {
         let first = word(short, 0);
         let second = word(short, 8);
         Some(match kind {
-            TAT => Self::Tat(Tat { ms: first, remainder: low(second), denominator: high(second) }),
+            TAT => Self::Tat(read_tat(short)),
             TIMED => {
                 let long: &[u8; LONG] = payload.first_chunk()?;
                 let tat = Tat { ms: second, remainder: word(long, 16), denominator: word(long, 24) };
@@ -135,6 +136,18 @@ impl<'a> Record<'a> {
     pub fn is(&self, key: Key<'_>) -> bool {
         self.header & IDENTITY == identity(key)
             && self.rest.get(..key.name.len()).is_some_and(|name| same(name, key.name))
+    }
+
+    /// Whether the whole header is this one, and the name the key's.
+    #[inline(always)]
+    pub fn has(&self, header: u64, key: Key<'_>) -> bool {
+        self.header == header && self.rest.get(..key.name.len()).is_some_and(|name| same(name, key.name))
+    }
+
+    /// Whether the state is a [`Stored::Tat`].
+    #[inline]
+    pub const fn is_tat(&self) -> bool {
+        self.kind() == TAT
     }
 
     const fn kind(&self) -> u64 {
@@ -206,19 +219,36 @@ pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     true
 }
 
-/// Overwrites the tat of the record of `key` at the front of `bytes`; whether the record is of that kind and the tat
-/// fits it.
+/// Where the state of the [`Stored::Tat`] of `key` is, in an arena where its record is at `offset`.
 #[inline]
-pub(super) fn overwrite_tat(bytes: &mut [u8], key: Key<'_>, tat: Tat) -> bool {
-    let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
-    if u64::from_le_bytes(*head) >> 48 != TAT || !is_compact(tat) {
+pub(super) fn tat_mut<'a>(arena: &'a mut [u8], offset: Offset, key: Key<'_>) -> Option<&'a mut TatBytes> {
+    let start = (offset as usize).wrapping_mul(4).wrapping_add(HEADER).wrapping_add(padded(key.name.len()));
+    arena.get_mut(start..)?.first_chunk_mut()
+}
+
+/// A tat in an arena.
+pub(super) type TatBytes = [u8; SHORT];
+
+#[inline]
+pub(super) fn read_tat(bytes: &TatBytes) -> Tat {
+    let (ms, grains) = (word(bytes, 0), word(bytes, 8));
+    Tat { ms, remainder: low(grains), denominator: high(grains) }
+}
+
+/// Whether `tat` is small enough to be written.
+#[inline]
+pub(super) fn write_tat(bytes: &mut TatBytes, tat: Tat) -> bool {
+    if !is_compact(tat) {
         return false;
     }
-    let Some(payload) = rest.get_mut(padded(key.name.len())..).and_then(|rest| rest.first_chunk_mut::<SHORT>()) else {
-        return false;
-    };
-    *payload = (u128::from(tat.ms) | u128::from(packed(tat)) << 64).to_le_bytes();
+    *bytes = (u128::from(tat.ms) | u128::from(packed(tat)) << 64).to_le_bytes();
     true
+}
+
+/// The header of a [`Stored::Tat`] of `key`, whose name must not be longer than [`MAX_NAME`].
+#[inline]
+pub(super) const fn header_of_tat(key: Key<'_>) -> u64 {
+    identity(key) | TAT << 48
 }
 
 /// A header without its kind.

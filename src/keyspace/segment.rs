@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::Key;
 use super::bodies::{Bodies, Body};
 use super::hash::{Hash, Hasher};
-use super::record::{self, Record, Stored};
+use super::record::{self, Record, Stored, TatBytes};
 use super::slots::{MAX_ARENA, MAX_SLOTS, Offset, Slots};
 use crate::Positive;
 use crate::algorithm::{Log, SlidingWindow, Tat};
@@ -54,22 +54,38 @@ impl Segment {
         self.slots.used()
     }
 
-    fn bytes(&self, offset: Offset) -> &[u8] {
-        self.arena.get((offset as usize).wrapping_mul(4)..).unwrap_or_default()
-    }
-
     fn bytes_mut(&mut self, offset: Offset) -> &mut [u8] {
         self.arena.get_mut((offset as usize).wrapping_mul(4)..).unwrap_or_default()
     }
 
     #[inline]
     fn record(&self, offset: Offset) -> Option<Record<'_>> {
-        Record::at(self.bytes(offset))
+        Record::at(self.arena.get((offset as usize).wrapping_mul(4)..)?)
     }
 
     #[inline]
     pub fn find(&self, hash: Hash, key: Key<'_>) -> Option<Offset> {
-        self.slots.find(hash, |offset| self.record(offset).is_some_and(|record| record.is(key)))
+        let look = |offset| self.record(offset).filter(|record| record.is(key)).map(|_| ());
+        self.slots.find(hash, look).map(|(offset, ())| offset)
+    }
+
+    /// The state of the record of `key`, if it is a [`Stored::Tat`], expired or not.
+    #[inline(always)]
+    pub fn tat_mut(&mut self, hash: Hash, key: Key<'_>) -> Option<&mut TatBytes> {
+        let wanted = record::header_of_tat(key);
+        let look = |offset| self.record(offset).filter(|record| record.has(wanted, key)).map(|_| ());
+        let (offset, ()) = self.slots.find(hash, look)?;
+        record::tat_mut(&mut self.arena, offset, key)
+    }
+
+    /// Takes note that something may expire then; whether that is earlier than anything else.
+    #[inline]
+    pub const fn may_expire(&mut self, at: u64) -> bool {
+        let earlier = at < self.earliest;
+        if earlier {
+            self.earliest = at;
+        }
+        earlier
     }
 
     /// The state of the record of `key` that lies at `offset`.
@@ -93,7 +109,8 @@ impl Segment {
     /// Overwrites the tat of the record of `key` at `offset`; whether it is a record of that kind.
     #[inline]
     pub fn overwrite_tat(&mut self, offset: Offset, key: Key<'_>, tat: Tat) -> bool {
-        record::overwrite_tat(self.bytes_mut(offset), key, tat)
+        self.record(offset).is_some_and(|record| record.is_tat())
+            && record::tat_mut(&mut self.arena, offset, key).is_some_and(|bytes| record::write_tat(bytes, tat))
     }
 
     /// Logs `units` in the live log of `key` at `offset`; `None` when the record isn't one.
@@ -174,7 +191,7 @@ impl Segment {
 
     /// Makes garbage of the record at `offset`.
     fn discard(&mut self, offset: Offset) {
-        let Some(record) = Record::at(self.bytes(offset)) else { return };
+        let Some(record) = self.record(offset) else { return };
         let size = u32::try_from(record.size()).unwrap_or(0);
         if let Some(place) = record.stored().as_ref().and_then(Stored::body) {
             self.bodies.remove(place);

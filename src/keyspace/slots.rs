@@ -55,9 +55,9 @@ impl Slots {
         self.slots.len().wrapping_sub(1)
     }
 
-    /// The first record with these hash bits that `is_it`.
+    /// The first record with these hash bits that `look` says is the one, and what it found there.
     #[inline]
-    pub fn find(&self, hash: Hash, mut is_it: impl FnMut(Offset) -> bool) -> Option<Offset> {
+    pub fn find<T>(&self, hash: Hash, mut look: impl FnMut(Offset) -> Option<T>) -> Option<(Offset, T)> {
         let tag = tag(hash);
         let mut index = home(tag);
         // A quarter of the slots is empty, so this ends.
@@ -67,8 +67,10 @@ impl Slots {
                 return None;
             }
             let offset = slot ^ tag;
-            if offset <= OFFSET && is_it(offset) {
-                return Some(offset);
+            if offset <= OFFSET
+                && let Some(found) = look(offset)
+            {
+                return Some((offset, found));
             }
             index = index.wrapping_add(1);
         }

@@ -13,6 +13,7 @@ use super::hash::{Hash, Hasher};
 use super::record::{self, Stored};
 use super::segment::{Need, Segment};
 use super::slots::Offset;
+use crate::algorithm::Tat;
 
 /// How many records are made for each segment that is looked through for expired ones.
 const RECORDS_PER_LOOK: u32 = 64;
@@ -80,7 +81,7 @@ impl Table {
         self.directory.get(entry).copied().unwrap_or(0)
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn locate(&self, key: Key<'_>) -> Place {
         self.probe(self.hasher.hash(key), key)
     }
@@ -123,9 +124,28 @@ impl Table {
         self.fresh(place, key).offset != 0
     }
 
+    /// Decides on the tat of `key` where it is, expired or not, and stores what `decide` says, if anything; its answer,
+    /// and whether something was stored.
+    #[inline(always)]
+    pub fn update_tat<T>(&mut self, key: Key<'_>, decide: impl FnOnce(Tat) -> (T, Option<Tat>)) -> Option<(T, bool)> {
+        let hash = self.hasher.hash(key);
+        let index = self.segment_of(hash);
+        let segment = self.segments.get_mut(index as usize)?;
+        let bytes = segment.tat_mut(hash, key)?;
+        let (answer, next) = decide(record::read_tat(bytes));
+        let Some(tat) = next else { return Some((answer, false)) };
+        if !record::write_tat(bytes, tat) {
+            return None;
+        }
+        if segment.may_expire(tat.ms) {
+            self.may_expire(tat.ms);
+        }
+        Some((answer, true))
+    }
+
     /// Overwrites the tat of `key` where it is; whether there was one.
     #[inline]
-    pub fn overwrite_tat(&mut self, place: Place, key: Key<'_>, tat: crate::algorithm::Tat) -> bool {
+    pub fn overwrite_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> bool {
         if place.version != self.version || place.offset == 0 {
             return false;
         }
@@ -133,10 +153,8 @@ impl Table {
         if !segment.overwrite_tat(place.offset, key, tat) {
             return false;
         }
-        let expires = tat.ceil();
-        if expires < segment.earliest {
-            segment.earliest = expires;
-            self.earliest = self.earliest.min(expires);
+        if segment.may_expire(tat.ms) {
+            self.may_expire(tat.ms);
         }
         true
     }
@@ -151,6 +169,8 @@ impl Table {
     }
 
     /// Takes note that something may expire then.
+    #[cold]
+    #[inline(never)]
     pub fn may_expire(&mut self, at: u64) {
         self.earliest = self.earliest.min(at);
     }
