@@ -124,8 +124,11 @@ function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void 
   }
 }
 
-function assertTime(time: number, index: number): void {
+function assertTime(time: number, index: number, times: Float64Array): void {
   if (!Number.isSafeInteger(time) || time < 0) {
     throw invalidArgument(`times[${index}]`, time, "whole milliseconds since 1970");
+  }
+  if (time < (times[index - 1] ?? 0)) {
+    throw invalidArgument(`times[${index}]`, time, `no earlier than the one before, ${times[index - 1]}`);
   }
 }

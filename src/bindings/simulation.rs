@@ -1,6 +1,5 @@
 //! Many arrivals through rules in a few calls: what a chart of a whole day needs.
 
-use std::mem::take;
 use std::vec::Vec;
 
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -8,37 +7,24 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::core::{float, number, positive, time};
 use super::scratch;
 use crate::Positive;
-use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
+use crate::algorithm::{FixedWindow, Rule, Schedule, SlidingWindow};
+use crate::keyspace::{Decision, Key, Keyspace, Space, State};
 use crate::limiter::Rate;
 
-/// Rules that start idle, and what they remember of the arrivals that went through them.
+/// Rules that start idle, and a keyspace that holds what they remember: what an engine decides with.
 ///
 /// An arrival is admitted when every rule admits it, and spends nothing when one refuses: the step of a policy.
 #[wasm_bindgen]
-#[derive(Default)]
 pub struct Simulation {
+    keyspace: Keyspace,
     rules: Vec<Simulated>,
-    latest: u64,
 }
 
-/// A rule and its one state.
 struct Simulated {
     rule: Rule,
-    state: State,
     /// Units of a schedule per millisecond; 0 for the windows.
     rate: f64,
-    verdict: Option<Verdict>,
-    next: State,
-}
-
-/// What a rule remembers between two arrivals.
-#[derive(Default)]
-enum State {
-    #[default]
-    Idle,
-    Tat(Tat),
-    Count(Count),
-    Log(Log),
+    decision: Option<Decision>,
 }
 
 #[wasm_bindgen]
@@ -46,7 +32,8 @@ impl Simulation {
     /// No rules, no arrivals.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
-        Self::default()
+        // Nobody chooses keys here, so the seed is no secret.
+        Self { keyspace: Keyspace::new([0; 2], usize::MAX), rules: Vec::new() }
     }
 
     /// Adds a schedule of `limit` units every `interval` ms, `burst` of them at once. `false` when a full recovery would
@@ -94,12 +81,18 @@ impl Simulation {
     pub fn run(&mut self, arrivals: usize) {
         for index in 0..arrivals {
             let [now, cost] = scratch::arrival(index);
-            let now = time(now);
-            let answer = self.arrive(now, Positive::new(time(cost)).unwrap_or(Positive::ONE));
-            let levels = self.rules.iter().map(|simulated| simulated.level(now));
+            let cost = Positive::new(time(cost)).unwrap_or(Positive::ONE);
+            self.keyspace.advance(time(now));
+            let answer = self.arrive(cost);
+            let levels = self.rules.iter().enumerate().map(|(index, simulated)| self.level(index, simulated));
             scratch::answer_in_batch(index, answer.into_iter().chain(levels));
         }
     }
+}
+
+/// Where the rule at `index` keeps its one state.
+fn key(index: usize) -> Key<'static> {
+    Key { space: Space(u32::try_from(index).unwrap_or(u32::MAX)), name: &[] }
 }
 
 impl Simulation {
@@ -112,121 +105,50 @@ impl Simulation {
     }
 
     fn add(&mut self, rule: Rule, rate: f64) {
-        self.rules.push(Simulated { rule, state: State::Idle, rate, verdict: None, next: State::Idle });
+        self.rules.push(Simulated { rule, rate, decision: None });
     }
 
-    fn arrive(&mut self, now: u64, cost: Positive) -> [f64; 5] {
+    fn arrive(&mut self, cost: Positive) -> [f64; 5] {
         let (mut retry_after, mut reset_after, mut remaining, mut blocked_by) = (0.0, 0, u64::MAX, 0_u32);
         for (index, simulated) in self.rules.iter_mut().enumerate() {
-            if now < self.latest {
-                simulated.expire(self.latest);
-            }
-            let verdict = simulated.decide(now, cost);
-            if !verdict.allowed {
+            let decision = self.keyspace.decide(key(index), &simulated.rule, cost);
+            simulated.decision = Some(decision);
+            if !decision.verdict.allowed {
                 blocked_by |= u32::try_from(index).ok().and_then(|index| 1_u32.checked_shl(index)).unwrap_or(0);
-                let wait = number(verdict.retry, 0.0);
+                let wait = number(decision.verdict.retry, 0.0);
                 retry_after = if wait < 0.0 || retry_after < 0.0 { -1.0 } else { wait.max(retry_after) };
             }
         }
-        self.latest = now;
-        let allowed = self.rules.iter().all(|simulated| simulated.verdict.is_some_and(|verdict| verdict.allowed));
-        for simulated in &mut self.rules {
-            let (left, until) = simulated.settle(now, cost, allowed);
+        let allowed = blocked_by == 0;
+        for (index, simulated) in self.rules.iter_mut().enumerate() {
+            let Some(decision) = simulated.decision.take() else { continue };
+            let (mut left, mut until) = (decision.verdict.remaining, decision.verdict.reset_after);
+            if allowed {
+                // There is no limit to the keys, so there is room.
+                let _ = self.keyspace.commit(key(index), &decision);
+            } else if decision.verdict.allowed {
+                // This rule would have admitted what another one refused: the cost is still there.
+                left = left.saturating_add(cost.get());
+                let state = self.keyspace.state(decision.place, key(index));
+                until = state.map_or(0, |state| state.expires().saturating_sub(self.keyspace.now()));
+            }
             remaining = remaining.min(left);
             reset_after = reset_after.max(until);
         }
         [f64::from(u8::from(allowed)), retry_after, float(reset_after), float(remaining), f64::from(blocked_by)]
     }
-}
-
-impl Simulated {
-    fn decide(&mut self, now: u64, cost: Positive) -> Verdict {
-        let verdict = match (&self.rule, &self.state) {
-            (Rule::Schedule(rule), state) => {
-                let tat = if let State::Tat(tat) = state { Some(*tat) } else { None };
-                let (verdict, next) = rule.decide(tat, now, cost);
-                self.next = next.map_or(State::Idle, State::Tat);
-                verdict
-            }
-            (Rule::Fixed(rule), state) => {
-                let count = if let State::Count(count) = state { Some(*count) } else { None };
-                let (verdict, next) = rule.decide(count, now, cost);
-                self.next = next.map_or(State::Idle, State::Count);
-                verdict
-            }
-            (Rule::Sliding(rule), state) => {
-                let log = if let State::Log(log) = state { Some(log) } else { None };
-                rule.decide(log, now, cost)
-            }
-        };
-        self.verdict = Some(verdict);
-        verdict
-    }
-
-    /// Commits the last decision when `allowed`. Returns the units left, and the milliseconds until the rule is idle.
-    fn settle(&mut self, now: u64, cost: Positive, allowed: bool) -> (u64, u64) {
-        let verdict = self.verdict.take();
-        let next = take(&mut self.next);
-        let (left, until) = verdict.map_or((0, 0), |verdict| (verdict.remaining, verdict.reset_after));
-        if allowed {
-            if let Rule::Sliding(rule) = &self.rule {
-                if let State::Log(log) = &mut self.state {
-                    rule.admit(log, now, cost);
-                } else {
-                    let mut log = Log::new();
-                    rule.admit(&mut log, now, cost);
-                    self.state = State::Log(log);
-                }
-            } else {
-                self.state = next;
-            }
-            return (left, until);
-        }
-        // This rule would have admitted what another one refused: the cost is still there.
-        let unspent = verdict.is_some_and(|verdict| verdict.allowed);
-        if unspent { (left.saturating_add(cost.get()), self.idle_in(now)) } else { (left, until) }
-    }
-
-    /// Milliseconds, rounded up, until the rule's state is gone.
-    fn idle_in(&self, now: u64) -> u64 {
-        let idle = match (&self.state, &self.rule) {
-            (State::Tat(tat), Rule::Schedule(rule)) => rule.clamped(*tat, now).ceil(),
-            (State::Tat(tat), _) => tat.ceil(),
-            (State::Count(count), _) => count.ends,
-            (State::Log(log), Rule::Sliding(rule)) => {
-                log.newest().map_or(now, |at| at.min(rule.logged_at(now)).saturating_add(rule.window()))
-            }
-            (State::Idle | State::Log(_), _) => now,
-        };
-        idle.saturating_sub(now)
-    }
-
-    /// Forgets what had expired at `latest`.
-    fn expire(&mut self, latest: u64) {
-        let live = match (&mut self.state, &self.rule) {
-            (State::Idle, _) => true,
-            (State::Tat(tat), _) => tat.ceil() > latest,
-            (State::Count(count), _) => count.ends > latest,
-            (State::Log(log), Rule::Sliding(rule)) => log.expire(rule.window(), latest),
-            (State::Log(_), _) => false,
-        };
-        if !live {
-            self.state = State::Idle;
-        }
-    }
 
     /// Units in use, fractions included.
-    fn level(&self, now: u64) -> f64 {
-        match (&self.state, &self.rule) {
-            (State::Tat(tat), Rule::Schedule(rule)) => {
-                let tat = rule.clamped(*tat, now);
-                match tat.ms.checked_sub(now) {
-                    Some(ahead) => (float(ahead) + float(tat.remainder) / float(tat.denominator)) * self.rate,
-                    None => 0.0,
-                }
+    fn level(&self, index: usize, simulated: &Simulated) -> f64 {
+        let now = self.keyspace.now();
+        let key = key(index);
+        match (self.keyspace.state(self.keyspace.locate(key), key), &simulated.rule) {
+            (Some(State::Tat { tat, .. }), _) => {
+                let ahead = float(tat.ms.saturating_sub(now)) + float(tat.remainder) / float(tat.denominator);
+                ahead * simulated.rate
             }
-            (State::Count(count), Rule::Fixed(rule)) => float(rule.used(Some(*count), now)),
-            (State::Log(log), Rule::Sliding(rule)) => float(rule.used(Some(log), now)),
+            (Some(State::Count(count)), _) => float(count.units),
+            (Some(State::Log { log, .. }), Rule::Sliding(rule)) => float(rule.used(Some(log), now)),
             _ => 0.0,
         }
     }

@@ -93,6 +93,8 @@ describe("what can't be simulated is refused by name", () => {
     ["times", () => simulate([rule], { times: [1] as never })],
     ["times[0]", () => simulate([rule], { times: Float64Array.of(1.5) })],
     ["times[1]", () => simulate([rule], { times: Float64Array.of(1, -1) })],
+    ["times[2]", () => simulate([rule], { times: Float64Array.of(1, 3, 2) })],
+    ["costs", () => simulate([rule], { times, costs: Float64Array.of(1, 2) })],
     ["costs[0]", () => simulate([rule], { times, costs: Float64Array.of(0) })],
   ];
   for (const [argument, call] of wrong) {
