@@ -38,6 +38,11 @@ const parts = {
     needs: ensurePackage,
     commands: () => [[typescriptNode(), "--test", "tests/{node,valve}/**/*.test.ts"]],
   },
+  workerd: {
+    what: "node --test: Durable Objects in workerd",
+    needs: ensurePackage,
+    commands: () => [[typescriptNode(), "--test", "tests/workerd/**/*.test.ts"]],
+  },
   resp: {
     what: "node --test: the server, with the clients of Redis",
     needs: ensureRedisClients,

@@ -16,19 +16,25 @@ export interface ConformingStore {
 export interface ConformanceOptions {
   /** Only every so many-th case of the random ones. */
   readonly everyCase?: number;
+  /** Leaves out the cases whose clock steps back. */
+  readonly monotonic?: boolean;
   /** Reopens after every so many-th step. */
   readonly reopenEvery?: number;
 }
 
 /** Tests that every worked case holds on the stores that `open` makes, one for each case. */
 export function itConforms(open: () => Promise<ConformingStore>, options: ConformanceOptions = {}): void {
-  const { everyCase = 1, reopenEvery = 0 } = options;
+  const { everyCase = 1, reopenEvery = 0, monotonic = false } = options;
   let steps = 0;
   const afterStep = async (store: ConformingStore) => {
     if (reopenEvery > 0 && ++steps % reopenEvery === 0) await store.reopen?.();
   };
-  const chosen = <T>(file: string, cases: readonly T[]) =>
-    cases.filter((_, index) => file.startsWith("reference") || index % everyCase === 0);
+  const stepsBack = (steps: readonly { readonly at: number }[]) =>
+    steps.some(({ at }, index) => index > 0 && at < (steps[index - 1]?.at ?? 0));
+  const chosen = <T extends { readonly steps: readonly { readonly at: number }[] }>(file: string, cases: readonly T[]) =>
+    cases
+      .filter(({ steps = [] }) => !monotonic || !stepsBack(steps))
+      .filter((_, index) => file.startsWith("reference") || index % everyCase === 0);
 
   for (const file of ["reference-commands", "shared-commands"] as const) {
     for (const { name, steps } of chosen(file, commandCases(file))) {

@@ -1,3 +1,4 @@
+import { invalidArgument } from "./arguments.ts";
 import * as calls from "./calls.ts";
 import type { Engine } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
@@ -8,6 +9,15 @@ import type { Transport } from "./transport.ts";
 /** What a client talks to: an engine in this process, or the way to one that is elsewhere. */
 export type Backend = { readonly engine: Engine } | { readonly transport: Transport };
 
+/** What a client does when its store does not answer. */
+export interface UnavailableOptions {
+  /**
+   * What `gcraLimit` and `rateLimitCheck` do then: reject (the default), or resolve with a decision that is marked
+   * `unavailable` and holds `NaN` for whatever only the store knows.
+   */
+  readonly onUnavailable?: "throw" | "allow" | "deny";
+}
+
 /**
  * HotKV's client over any {@link Backend}, which is opened by the first call. `HotKV` of `tidegate` and of
  * `tidegate/client` are this class with their ways of opening one.
@@ -16,9 +26,15 @@ export abstract class Client implements AsyncDisposable {
   #open: (() => Backend) | undefined;
   #engine: Engine | undefined;
   #transport: Transport | undefined;
+  readonly #onUnavailable: "throw" | "allow" | "deny";
 
-  protected constructor(open: () => Backend) {
+  protected constructor(open: () => Backend, options: UnavailableOptions = {}) {
+    const { onUnavailable = "throw" } = options;
+    if (!["throw", "allow", "deny"].includes(onUnavailable)) {
+      throw invalidArgument("onUnavailable", onUnavailable, '"throw", "allow" or "deny"');
+    }
     this.#open = open;
+    this.#onUnavailable = onUnavailable;
   }
 
   /**
@@ -28,7 +44,11 @@ export abstract class Client implements AsyncDisposable {
   async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.gcraLimit(key, period, burst, count);
-    return this.#run(calls.gcraLimit(key, period, burst, count));
+    const unknown = Number.NaN;
+    const rest = { limit: burst, remaining: unknown, resetAfterMs: unknown, unavailable: true } as const;
+    return this.#decide(calls.gcraLimit(key, period, burst, count), (allowed) =>
+      allowed ? { denied: false, retryAfterMs: -1, ...rest } : { denied: true, retryAfterMs: unknown, ...rest },
+    );
   }
 
   /** Forgets the keys' states; how many existed. */
@@ -45,7 +65,12 @@ export abstract class Client implements AsyncDisposable {
   async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
-    return this.#run(calls.rateLimitCheck(name, key, options?.cost === undefined ? 1 : options.cost));
+    const unknown = Number.NaN;
+    const cost = options?.cost === undefined ? 1 : options.cost;
+    const rest = { remaining: unknown, limit: unknown, current: unknown, unavailable: true } as const;
+    return this.#decide(calls.rateLimitCheck(name, key, cost), (allowed) =>
+      allowed ? { allowed, retryAfterMs: 0, ...rest } : { allowed, retryAfterMs: unknown, ...rest },
+    );
   }
 
   /** What {@link Client.rateLimitCheck} of cost 1 would answer; nothing is counted. */
@@ -176,6 +201,17 @@ export abstract class Client implements AsyncDisposable {
     if ("engine" in backend) this.#engine = backend.engine;
     else this.#transport = backend.transport;
     return this.#engine;
+  }
+
+  /** Runs a check; when the store does not answer, what the user chose stands in for its decision. */
+  async #decide<T>(call: calls.Call<T>, standIn: (allowed: boolean) => T): Promise<T> {
+    if (this.#onUnavailable === "throw") return this.#run(call);
+    try {
+      return await this.#run(call);
+    } catch (error) {
+      if (!(error instanceof HotKVError) || !/^(STORE_)?UNAVAILABLE$/.test(error.code)) throw error;
+      return standIn(this.#onUnavailable === "allow");
+    }
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {

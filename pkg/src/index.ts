@@ -1,7 +1,7 @@
 import { invalidArgument } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
-import { type Backend, Client } from "./hotkv.ts";
+import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
 import { FileTransport, filePath } from "./transports/file.ts";
 import { HttpTransport } from "./transports/http.ts";
 import { SocketTransport } from "./transports/socket.ts";
@@ -34,7 +34,7 @@ export { ValveError } from "./valve/index.ts";
 export { Engine, type EngineOptions, HotKVError };
 
 /** Where a {@link HotKV} keeps its budgets, and how. */
-export interface HotKVOptions extends EngineOptions {
+export interface HotKVOptions extends EngineOptions, UnavailableOptions {
   /**
    * - `memory:` (the default): in this process, gone when it ends;
    * - `file:PATH`: in an SQLite database, by `node:sqlite`; one process at a time has it open;
@@ -63,7 +63,7 @@ export interface HotKVOptions extends EngineOptions {
  */
 export class HotKV extends Client {
   constructor(options: HotKVOptions = {}) {
-    super(opener(options));
+    super(opener(options), options);
   }
 }
 

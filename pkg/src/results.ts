@@ -11,6 +11,8 @@ export interface GcraAllowed {
   readonly retryAfterMs: -1;
   /** Milliseconds until the key is back to a full burst. */
   readonly resetAfterMs: number;
+  /** Set when the store did not answer and the client's `onUnavailable` decided: `NaN` stands for what is not known. */
+  readonly unavailable?: true;
 }
 
 /** The request is refused, and nothing was spent. */
@@ -24,6 +26,8 @@ export interface GcraDenied {
   readonly retryAfterMs: number;
   /** Milliseconds until the key is back to a full burst. */
   readonly resetAfterMs: number;
+  /** Set when the store did not answer and the client's `onUnavailable` decided: `NaN` stands for what is not known. */
+  readonly unavailable?: true;
 }
 
 /** What `rateLimitCheck` decided, or `rateLimitPeek` would. */
@@ -39,6 +43,8 @@ export interface CheckAllowed {
   readonly limit: number;
   /** Units in use before this request, rounded up. */
   readonly current: number;
+  /** Set when the store did not answer and the client's `onUnavailable` decided: `NaN` stands for what is not known. */
+  readonly unavailable?: true;
 }
 
 /** The request is refused, and nothing was spent. */
@@ -52,6 +58,8 @@ export interface CheckRefused {
   readonly limit: number;
   /** Units in use, rounded up. */
   readonly current: number;
+  /** Set when the store did not answer and the client's `onUnavailable` decided: `NaN` stands for what is not known. */
+  readonly unavailable?: true;
 }
 
 /** How a named limiter counts. */

@@ -1,0 +1,113 @@
+import { DurableObject } from "cloudflare:workers";
+import storeModule from "../../wasm/store_bg.wasm";
+import { Durable } from "../store/durable.ts";
+import { setStoreSource } from "../store/module.ts";
+
+setStoreSource(() => storeModule);
+
+/** Rows looked at by one alarm. */
+const SWEEP_ROWS = 1000;
+
+/** What an object answers when it could not run the commands. */
+export interface Unavailable {
+  /** What happened, for people. */
+  readonly unavailable: string;
+}
+
+/**
+ * The Durable Object that holds budgets. Export it from your Worker and bind it under any name, with SQLite storage:
+ *
+ * ```ts
+ * export { TidegateObject } from "tidegate/workers";
+ * ```
+ * ```toml
+ * durable_objects.bindings = [{ name = "TIDEGATE", class_name = "TidegateObject" }]
+ * migrations = [{ tag = "v1", new_sqlite_classes = ["TidegateObject"] }]
+ * ```
+ *
+ * Talk to it through {@link HotKV}, which knows which object a key is in. The variable `TIDEGATE_MAX_LIMITERS` sets how many
+ * named limiters a namespace may have; 10,000 without it.
+ */
+export class TidegateObject<Env = unknown> extends DurableObject<Env> {
+  readonly #durable: Durable;
+  /** When the alarm is due, by `Date.now`; `null` when there is none, `undefined` when that is not known yet. */
+  #alarm: number | null | undefined;
+  #savesDenials = false;
+
+  constructor(ctx: ConstructorParameters<typeof DurableObject<Env>>[0], env: Env) {
+    super(ctx, env);
+    this.#durable = new Durable(ctx.storage.sql, { maxLimiters: maxLimiters(env) });
+  }
+
+  /** Runs RESP commands; their replies, once what they changed is stored. */
+  execute(commands: Uint8Array): Uint8Array | Unavailable | Promise<Uint8Array | Unavailable> {
+    try {
+      const replies = this.#durable.call(this.now(), commands);
+      this.#saveDenialsInTime();
+      const earliest = this.#durable.takeEarliest();
+      if (earliest === undefined || typeof this.#alarm === "number") return replies;
+      return this.#arm(earliest).then(() => replies);
+    } catch (error) {
+      return { unavailable: `the object's engine failed, and is built anew by the next call: ${text(error)}` };
+    }
+  }
+
+  /** Deletes what has expired, a bounded number of rows at a time, and comes again when there is more. */
+  override async alarm(): Promise<void> {
+    this.#alarm = null;
+    const now = this.now();
+    const next = this.#durable.sweep(now, SWEEP_ROWS);
+    if (next === 0) {
+      const deleted = this.ctx.storage.deleteAll();
+      this.#durable.cleared();
+      await deleted;
+      await this.ctx.storage.deleteAlarm();
+    } else if (next !== undefined) {
+      await this.#setAlarm(next - now);
+    }
+  }
+
+  /** The object's clock. */
+  protected now(): number {
+    return Date.now();
+  }
+
+  /** Lets go of the memory, having saved what a clean end saves: for tests of what a new object finds. */
+  protected closeEngine(): void {
+    this.#durable.close();
+  }
+
+  /** Sets the alarm for `earliest`, unless one is set: at most one, and one write for many admissions. */
+  async #arm(earliest: number): Promise<void> {
+    this.#alarm ??= await this.ctx.storage.getAlarm();
+    if (this.#alarm === null) await this.#setAlarm(earliest - this.now());
+  }
+
+  async #setAlarm(wait: number): Promise<void> {
+    this.#alarm = Date.now() + Math.max(wait, 1);
+    await this.ctx.storage.setAlarm(this.#alarm);
+  }
+
+  #saveDenialsInTime(): void {
+    if (this.#savesDenials || this.#durable.denialsDue() === undefined) return;
+    this.#savesDenials = true;
+    setTimeout(() => {
+      this.#savesDenials = false;
+      try {
+        this.#durable.saveDenials();
+      } catch {
+        // The next call finds out, and builds anew.
+      }
+    }, 10_000);
+  }
+}
+
+function maxLimiters(env: unknown): number | undefined {
+  if (env === null || typeof env !== "object" || !("TIDEGATE_MAX_LIMITERS" in env)) return undefined;
+  const limit = Number(env.TIDEGATE_MAX_LIMITERS);
+  return Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,111 @@
+// A Worker as a user's own would be, over the package's class, and the hooks that tests need: a clock that can be set, an end of
+// every engine, counts of rows, and a trap. None of them is in the package.
+
+import { type Command, HotKV, HotKVError, type HotKVOptions, type Reply, TidegateObject } from "tidegate/workers";
+
+/** The objects' clock: `undefined` is the real one. */
+let clock: number | undefined;
+const rows = { read: 0, written: 0 };
+const calls = { count: 0, delayMs: 0 };
+/** Counted up to end every engine before its next call. */
+let engines = 0;
+
+type State = ConstructorParameters<typeof TidegateObject>[0];
+
+export class TestObject extends TidegateObject {
+  #engine = engines;
+
+  constructor(state: State, env: unknown) {
+    const { sql } = state.storage;
+    const exec = sql.exec.bind(sql);
+    sql.exec = (query, ...bindings) => {
+      const cursor = exec(query, ...bindings);
+      const all = [...cursor.raw()];
+      rows.read += cursor.rowsRead;
+      rows.written += cursor.rowsWritten;
+      return { raw: () => all, rowsRead: cursor.rowsRead, rowsWritten: cursor.rowsWritten };
+    };
+    super(state, env);
+  }
+
+  override execute(commands: Uint8Array) {
+    calls.count++;
+    if (this.#engine !== engines) this.closeEngine();
+    this.#engine = engines;
+    if (calls.delayMs > 0) {
+      return new Promise<void>((done) => setTimeout(done, calls.delayMs)).then(() => super.execute(commands));
+    }
+    return super.execute(commands);
+  }
+
+  protected override now(): number {
+    return clock ?? Date.now();
+  }
+
+  /** Whether anything is stored, and whether an alarm is set. */
+  async leftovers(): Promise<{ tables: number; alarm: number | null }> {
+    const tables = [...this.ctx.storage.sql.exec("SELECT count(*) FROM sqlite_master WHERE name = 'tidegate'").raw()];
+    return { tables: Number(tables[0]?.[0]), alarm: await this.ctx.storage.getAlarm() };
+  }
+}
+
+interface Env {
+  readonly TIDEGATE: HotKVOptions["binding"];
+}
+
+interface Ask {
+  readonly commands?: readonly Command[];
+  readonly options?: Omit<HotKVOptions, "binding">;
+  readonly object?: string;
+  readonly at?: number | null;
+  readonly delayMs?: number;
+}
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/raw") {
+      clock = Number(searchParams.get("at"));
+      const id = env.TIDEGATE.idFromName(searchParams.get("object") ?? "");
+      const stub = env.TIDEGATE.get(id) as unknown as TestObject;
+      return new Response((await stub.execute(new Uint8Array(await request.arrayBuffer()))) as Uint8Array<ArrayBuffer>);
+    }
+    const ask: Ask = request.method === "POST" ? await request.json() : {};
+    if (ask.at !== undefined) clock = ask.at ?? undefined;
+    switch (pathname) {
+      case "/run": {
+        const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
+        const replies = await client.pipeline(ask.commands ?? []);
+        return Response.json(replies.map(shown));
+      }
+      case "/parallel": {
+        const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
+        const each = (ask.commands ?? []).map(([name, ...args]) => client.command(name, ...args).catch((error) => error));
+        return Response.json((await Promise.all(each)).map(shown));
+      }
+      case "/reopen":
+        engines++;
+        return new Response();
+      case "/count": {
+        const counted = { ...rows, calls: calls.count };
+        Object.assign(rows, { read: 0, written: 0 });
+        calls.count = 0;
+        calls.delayMs = ask.delayMs ?? 0;
+        return Response.json(counted);
+      }
+      case "/leftovers": {
+        const id = env.TIDEGATE.idFromName(ask.object ?? "");
+        const stub = env.TIDEGATE.get(id) as unknown as TestObject;
+        return Response.json(await stub.leftovers());
+      }
+      default:
+        return new Response("ready");
+    }
+  },
+};
+
+function shown(reply: Reply): unknown {
+  if (reply instanceof HotKVError) return { error: reply.message, code: reply.code, retryable: reply.retryable };
+  if (reply instanceof Map) return Object.fromEntries(reply);
+  return reply;
+}
