@@ -4,7 +4,7 @@ import { run, typescriptNode } from "./run.mjs";
 import { ensureInstalled, ensurePackage, ensureRedisClients } from "./setup.mjs";
 import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
 
-const WASM = ["--target", "wasm32-unknown-unknown", "--features", "bindings", "--lib"];
+const WASM = (features) => ["--target", "wasm32-unknown-unknown", "--features", features, "--lib"];
 
 /** Each part: what it proves, what must be there first, and the commands that prove it. */
 const parts = {
@@ -26,7 +26,8 @@ const parts = {
     what: "clippy, warnings denied: native, and the wasm surface",
     commands: () => [
       ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"],
-      ["cargo", "clippy", "--quiet", ...WASM, "--", "-D", "warnings"],
+      ["cargo", "clippy", "--quiet", ...WASM("bindings"), "--", "-D", "warnings"],
+      ["cargo", "clippy", "--quiet", ...WASM("store"), "--", "-D", "warnings"],
     ],
   },
   rust: {

@@ -31,7 +31,10 @@ export function itConforms(open: () => Promise<ConformingStore>, options: Confor
   };
   const stepsBack = (steps: readonly { readonly at: number }[]) =>
     steps.some(({ at }, index) => index > 0 && at < (steps[index - 1]?.at ?? 0));
-  const chosen = <T extends { readonly steps: readonly { readonly at: number }[] }>(file: string, cases: readonly T[]) =>
+  const chosen = <T extends { readonly steps: readonly { readonly at: number }[] }>(
+    file: string,
+    cases: readonly T[],
+  ) =>
     cases
       .filter(({ steps = [] }) => !monotonic || !stepsBack(steps))
       .filter((_, index) => file.startsWith("reference") || index % everyCase === 0);

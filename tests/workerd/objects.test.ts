@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe } from "node:test";
 import { HotKVError } from "tidegate";
 import { type ConformingStore, itConforms } from "../conformance.ts";
 import { parseReply, resp } from "../node/vectors.ts";
@@ -39,7 +39,7 @@ async function openObject(): Promise<ConformingStore> {
   return {
     command: async (at, command) => {
       const url = `${workerd.url}/raw?${new URLSearchParams({ object, at: String(at) })}`;
-      const response = await fetch(url, { method: "POST", body: resp(command) });
+      const response = await fetch(url, { method: "POST", body: new Uint8Array(resp(command)) });
       const reply = parseReply(new Uint8Array(await response.arrayBuffer()));
       if (reply === null || typeof reply !== "object" || Array.isArray(reply)) return reply;
       if ("error" in reply) throw HotKVError.fromReply(reply.error);
@@ -56,7 +56,8 @@ async function openNamespace(placement: "tag" | "slot"): Promise<ConformingStore
   return {
     command: async (at, command) => {
       const [reply] = await ask<unknown[]>("/run", { at, options, commands: [command] });
-      if (reply !== null && typeof reply === "object" && "error" in reply) throw HotKVError.fromReply(String(reply.error));
+      if (reply !== null && typeof reply === "object" && "error" in reply)
+        throw HotKVError.fromReply(String(reply.error));
       return reply;
     },
     reopen: () => ask("/reopen", {}),

@@ -80,7 +80,9 @@ export default {
       }
       case "/parallel": {
         const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
-        const each = (ask.commands ?? []).map(([name, ...args]) => client.command(name, ...args).catch((error) => error));
+        const each = (ask.commands ?? []).map(([name, ...args]) =>
+          client.command(name, ...args).catch((error) => error),
+        );
         return Response.json((await Promise.all(each)).map(shown));
       }
       case "/reopen":

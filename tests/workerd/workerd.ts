@@ -71,7 +71,9 @@ export class Workerd {
     const port = await freePort();
     const config = join(folder, `config-${port}.capnp`);
     writeFileSync(config, capnp(this.#options, port));
-    const child = spawn(workerdBinary, ["serve", "--experimental", config], { stdio: ["ignore", "inherit", "inherit"] });
+    const child = spawn(workerdBinary, ["serve", "--experimental", config], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
     this.#process = child;
     this.url = `http://127.0.0.1:${port}`;
     for (let tries = 0; ; tries++) {
