@@ -2,42 +2,59 @@
 
 use crate::Positive;
 
-const UNITS: [(&str, u64); 6] =
-    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000)];
+const UNITS: [(&[u8], u64); 6] =
+    [(b"ms", 1), (b"s", 1000), (b"m", 60_000), (b"h", 3_600_000), (b"d", 86_400_000), (b"w", 604_800_000)];
+
+/// Digits after the point are counted in `10^-18`.
+const MOST_DECIMALS: usize = 18;
+const ONE: u128 = 1_000_000_000_000_000_000;
 
 /// The milliseconds that `text` names: one or more `<decimal><ms|s|m|h|d|w>` parts whose total is a whole number of ms.
 pub fn parse(text: &str) -> Option<Positive> {
-    if text.is_empty() {
-        return None;
-    }
-    let mut rest = text;
-    let mut whole = 0_u128;
+    let mut rest = text.as_bytes();
+    let mut whole = 0_u64;
     // What is left over of all parts, in 10^-18 ms: parts that are no whole number of ms by themselves may be together.
     let mut fraction = 0_u128;
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
-        let (number, after) = rest.split_at_checked(digits)?;
-        let letters = after.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(after.len());
-        let (unit, after) = after.split_at_checked(letters)?;
+    loop {
+        let (integer, _) = digits(&mut rest, 16)?;
+        let decimals = match rest.strip_prefix(b".") {
+            Some(after) => {
+                rest = after;
+                let (mut decimals, count) = digits(&mut rest, MOST_DECIMALS)?;
+                for _ in count..MOST_DECIMALS {
+                    decimals = decimals.checked_mul(10)?;
+                }
+                decimals
+            }
+            None => 0,
+        };
+        let letters = rest.iter().take_while(|letter| letter.is_ascii_lowercase()).count();
+        let (unit, after) = rest.split_at_checked(letters)?;
         let (_, ms) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
-        let (integer, decimals) = number.split_once('.').unwrap_or((number, "0"));
-        if integer.is_empty() || decimals.is_empty() || integer.len() > 16 || decimals.len() > 18 {
-            return None;
-        }
-        whole = whole.checked_add(integer.parse::<u128>().ok()?.checked_mul(u128::from(ms))?)?;
-        let scale = 10_u128.checked_pow(u32::try_from(18_usize.checked_sub(decimals.len())?).ok()?)?;
-        let part = decimals.parse::<u128>().ok()?.checked_mul(scale)?.checked_mul(u128::from(ms))?;
-        fraction = fraction.checked_add(part)?;
+        whole = whole.checked_add(integer.checked_mul(ms)?)?;
+        fraction = fraction.checked_add(u128::from(decimals).checked_mul(u128::from(ms))?)?;
         rest = after;
+        if rest.is_empty() {
+            break;
+        }
     }
-    if fraction.checked_rem(FRACTIONS)? != 0 {
+    if fraction.checked_rem(ONE)? != 0 {
         return None;
     }
-    let total = whole.checked_add(fraction.checked_div(FRACTIONS)?)?;
-    Positive::new(u64::try_from(total).ok()?)
+    Positive::new(whole.checked_add(u64::try_from(fraction.checked_div(ONE)?).ok()?)?)
 }
 
-const FRACTIONS: u128 = 1_000_000_000_000_000_000;
+/// Takes one to `most` digits off the front of `rest`: their value and number.
+fn digits(rest: &mut &[u8], most: usize) -> Option<(u64, usize)> {
+    let mut value = 0_u64;
+    let mut count = 0_usize;
+    while let Some((digit, after)) = rest.split_first().filter(|(digit, _)| digit.is_ascii_digit()) {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0')))?;
+        count = count.saturating_add(1);
+        *rest = after;
+    }
+    (1..=most).contains(&count).then_some((value, count))
+}
 
 #[cfg(test)]
 mod tests {

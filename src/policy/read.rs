@@ -12,7 +12,6 @@ use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
 use crate::error::MAX_NAME_BYTES;
-use crate::number::MAX_INTEGER;
 use crate::{Error, Positive};
 
 /// A valid policy.
@@ -51,31 +50,31 @@ impl Policy {
         let json = core::str::from_utf8(json).map_err(|error| not_json(error.valid_up_to()))?;
         let value = Json::read(json).map_err(not_json)?;
         let (rate, concurrency) = match value.as_object() {
-            Some(fields) if field(fields, "rate").is_some() => {
-                only(fields, "policy", &["rate", "concurrency"])?;
-                let concurrency = field(fields, "concurrency").map(read_concurrency).transpose()?;
-                (field(fields, "rate").unwrap_or(&value), concurrency)
+            Some(given) if given.iter().any(|(name, _)| name == "rate") => {
+                let policy = Fields::of("policy", None, Some(&value), &["rate", "concurrency"], "")?;
+                (policy.get("rate").unwrap_or(&value), policy.get("concurrency"))
             }
             _ => (&value, None),
         };
-        let mut rules = Vec::new();
-        match &rate.kind {
-            Kind::Array(given) if !given.is_empty() => {
-                for (index, rule) in given.iter().enumerate() {
-                    rules.push(read_rule(&format!("rate[{index}]"), rule)?);
-                }
-            }
-            Kind::Array(_) => return Err(invalid("rate", Some(rate), "a rule, or an array of at least one")),
-            _ => rules.push(read_rule("rate", rate)?),
+        let concurrency = concurrency.map(read_concurrency).transpose()?;
+        let given = match &rate.kind {
+            Kind::Array(given) => given.as_slice(),
+            _ => core::slice::from_ref(rate),
+        };
+        if given.is_empty() {
+            return Err(invalid("rate", None, "", Some(rate), "a rule, or an array of at least one"));
         }
-        check_distinct(&rules)?;
-        let mut deciders = Vec::with_capacity(rules.len());
-        for (index, rule) in rules.iter().enumerate() {
+        let mut rules: Vec<PolicyRule> = Vec::with_capacity(given.len());
+        let mut deciders = Vec::with_capacity(given.len());
+        for (index, value) in given.iter().enumerate() {
+            let index_shown = matches!(rate.kind, Kind::Array(_)).then_some(index);
+            let rule = read_rule(index_shown, value)?;
+            check_distinct(&rules, &rule)?;
             deciders.push(rule.rule().ok_or_else(|| {
-                Error::InvalidOptions(format!(
-                    "rate[{index}]: burst * interval / limit, the time of a full recovery, must be at most {MAX_INTEGER} ms"
-                ))
+                let most = "one whose full recovery, burst * interval / limit, takes at most 2^53 - 1 ms";
+                invalid("rate", index_shown, "", Some(value), most)
             })?);
+            rules.push(rule);
         }
         let canonical = canonical::text(&rules, concurrency.as_ref());
         let fingerprint = Fingerprint::of(&canonical);
@@ -88,118 +87,147 @@ impl Policy {
     }
 }
 
-type Field<'a> = (String, Json<'a>);
-
-/// The field called `name`.
-fn field<'a>(fields: &'a [Field<'a>], name: &str) -> Option<&'a Json<'a>> {
-    fields.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+/// The fields of one object, and what errors call it.
+struct Fields<'a> {
+    what: &'static str,
+    index: Option<usize>,
+    all: &'a [(String, Json<'a>)],
 }
 
-fn read_rule(at: &str, value: &Json<'_>) -> Result<PolicyRule, Error> {
-    let Some(fields) = value.as_object() else {
-        return Err(invalid(at, Some(value), "a rule: { limit, interval, algorithm?, burst?, name?, scope? }"));
-    };
-    only(fields, at, &["limit", "interval", "algorithm", "burst", "name", "scope"])?;
-    let field = |name: &str| (format!("{at}.{name}"), field(fields, name));
-    let text = |name: &str| {
-        let (path, value) = field(name);
-        let Some(value) = value else { return Ok(None) };
-        match value.as_text().filter(|text| text.len() <= MAX_NAME_BYTES) {
-            Some(text) => Ok(Some(Box::from(text))),
-            None => Err(invalid(&path, Some(value), "text of at most 4096 bytes")),
+impl<'a> Fields<'a> {
+    /// The fields of `value`, which must be an object that has only `known` ones, each once; `shape` says what it is.
+    fn of(
+        what: &'static str,
+        index: Option<usize>,
+        value: Option<&'a Json<'a>>,
+        known: &[&str],
+        shape: &str,
+    ) -> Result<Self, Error> {
+        let Some(fields) = value.and_then(Json::as_object) else {
+            return Err(invalid(what, index, "", value, shape));
+        };
+        for (at, (name, value)) in fields.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                return Err(invalid(what, index, name, Some(value), &format!("one of {}", known.join(", "))));
+            }
+            if fields.iter().take(at).any(|(before, _)| before == name) {
+                return Err(invalid(what, index, name, Some(value), "given once"));
+            }
         }
-    };
-    let algorithm = match field("algorithm") {
-        (_, None) => RuleAlgorithm::Gcra,
-        (path, Some(value)) => RuleAlgorithm::ALL
+        Ok(Self { what, index, all: fields })
+    }
+
+    fn get(&self, name: &str) -> Option<&'a Json<'a>> {
+        self.all.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+    }
+
+    #[cold]
+    fn invalid(&self, name: &str, allowed: &str) -> Error {
+        invalid(self.what, self.index, name, self.get(name), allowed)
+    }
+
+    fn positive(&self, name: &str) -> Result<Positive, Error> {
+        let read = self.get(name).and_then(Json::as_integer).and_then(Positive::new);
+        read.ok_or_else(|| self.invalid(name, "an integer from 1 to 9007199254740991"))
+    }
+
+    fn interval(&self, name: &str) -> Result<Positive, Error> {
+        let read = self.get(name).and_then(|value| match value.as_text() {
+            Some(text) => interval::parse(text),
+            None => value.as_integer().and_then(Positive::new),
+        });
+        let allowed = "whole milliseconds from 1, or text such as \"1h30m\" with ms, s, m, h, d, w";
+        read.ok_or_else(|| self.invalid(name, allowed))
+    }
+
+    fn text(&self, name: &str) -> Result<Option<Box<str>>, Error> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        match value.as_text().filter(|text| text.len() <= MAX_NAME_BYTES) {
+            Some(text) => Ok(Some(text.into())),
+            None => Err(self.invalid(name, "text of at most 4096 bytes")),
+        }
+    }
+}
+
+fn read_rule(index: Option<usize>, value: &Json<'_>) -> Result<PolicyRule, Error> {
+    let known = ["limit", "interval", "algorithm", "burst", "name", "scope"];
+    let shape = "a rule: { limit, interval, algorithm?, burst?, name?, scope? }";
+    let fields = Fields::of("rate", index, Some(value), &known, shape)?;
+    let algorithm = match fields.get("algorithm") {
+        None => RuleAlgorithm::Gcra,
+        Some(value) => RuleAlgorithm::ALL
             .into_iter()
             .find(|algorithm| value.as_text() == Some(algorithm.name()))
-            .ok_or_else(|| invalid(&path, Some(value), "gcra, fixed-window or sliding-window"))?,
+            .ok_or_else(|| fields.invalid("algorithm", "gcra, fixed-window or sliding-window"))?,
     };
-    let burst = field("burst");
     let rule = PolicyRule {
-        limit: positive(field("limit"))?,
-        interval: read_interval(field("interval"))?,
+        limit: fields.positive("limit")?,
+        interval: fields.interval("interval")?,
         algorithm,
-        burst: if burst.1.is_some() { positive(burst)? } else { Positive::ONE },
-        name: text("name")?,
-        scope: text("scope")?,
+        burst: if fields.get("burst").is_some() { fields.positive("burst")? } else { Positive::ONE },
+        name: fields.text("name")?,
+        scope: fields.text("scope")?,
     };
     if rule.scope.is_some() && rule.name.is_none() {
-        return Err(invalid(&field("name").0, None, "given, since the rule has a scope"));
+        return Err(fields.invalid("name", "given, since the rule has a scope"));
     }
     Ok(rule)
 }
 
 fn read_concurrency(value: &Json<'_>) -> Result<Concurrency, Error> {
-    let Some(fields) = value.as_object() else {
-        return Err(invalid("concurrency", Some(value), "{ limit, lease? }"));
-    };
-    only(fields, "concurrency", &["limit", "lease"])?;
-    let limit = positive(("concurrency.limit".to_string(), field(fields, "limit")))?;
-    let lease = match field(fields, "lease") {
-        Some(value) => read_interval(("concurrency.lease".to_string(), Some(value)))?,
+    let fields = Fields::of("concurrency", None, Some(value), &["limit", "lease"], "{ limit, lease? }")?;
+    let lease = match fields.get("lease") {
+        Some(_) => fields.interval("lease")?,
         None => Positive::new(DEFAULT_LEASE_MS).unwrap_or(Positive::ONE),
     };
-    Ok(Concurrency { limit, lease })
-}
-
-fn read_interval((path, value): (String, Option<&Json<'_>>)) -> Result<Positive, Error> {
-    let read = value.and_then(|value| match value.as_text() {
-        Some(text) => interval::parse(text),
-        None => value.as_integer().and_then(Positive::new),
-    });
-    read.ok_or_else(|| {
-        invalid(&path, value, "whole milliseconds from 1, or text such as \"1h30m\" with ms, s, m, h, d, w")
-    })
-}
-
-fn positive((path, value): (String, Option<&Json<'_>>)) -> Result<Positive, Error> {
-    let read = value.and_then(Json::as_integer).and_then(Positive::new);
-    read.ok_or_else(|| invalid(&path, value, &format!("an integer from 1 to {MAX_INTEGER}")))
+    Ok(Concurrency { limit: fields.positive("limit")?, lease })
 }
 
 /// No two rules may keep their state in one place.
-fn check_distinct(rules: &[PolicyRule]) -> Result<(), Error> {
-    for (index, rule) in rules.iter().enumerate() {
-        for (before, other) in rules.iter().take(index).enumerate() {
-            let clash = match (&rule.name, &other.name) {
-                (Some(name), Some(other)) => name == other,
-                (None, None) => (rule.algorithm, rule.interval) == (other.algorithm, other.interval),
-                _ => false,
-            };
-            if clash {
-                let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
-                return Err(Error::InvalidOptions(format!(
-                    "rate[{index}].name must be different from that of rate[{before}], which has the same {what}"
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Refuses any field that is not one of `known`, or is there twice.
-fn only(fields: &[Field<'_>], at: &str, known: &[&str]) -> Result<(), Error> {
-    for (index, (name, value)) in fields.iter().enumerate() {
-        let twice = fields.iter().take(index).any(|(before, _)| before == name);
-        if twice || !known.contains(&name.as_str()) {
-            let allowed = if twice { "given once".to_string() } else { format!("one of {}", known.join(", ")) };
-            return Err(invalid(&format!("{at}.{name}"), Some(value), &allowed));
+fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), Error> {
+    for (index, other) in before.iter().enumerate() {
+        let clash = match (&rule.name, &other.name) {
+            (Some(name), Some(other)) => name == other,
+            (None, None) => (rule.algorithm, rule.interval) == (other.algorithm, other.interval),
+            _ => false,
+        };
+        if clash {
+            let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
+            return Err(Error::InvalidOptions(format!(
+                "rate[{}].name must be different from that of rate[{index}], which has the same {what}",
+                before.len()
+            )));
         }
     }
     Ok(())
 }
 
 #[cold]
-fn invalid(at: &str, value: Option<&Json<'_>>, allowed: &str) -> Error {
+#[inline(never)]
+fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>>, allowed: &str) -> Error {
+    let mut text = String::from(what);
+    if let Some(index) = index {
+        text.push('[');
+        text.push_str(&index.to_string());
+        text.push(']');
+    }
+    if !name.is_empty() {
+        text.push('.');
+        text.push_str(name);
+    }
+    text.push_str(" must be ");
+    text.push_str(allowed);
+    text.push_str(", not ");
     let shown = value.map_or("nothing", |value| value.text);
     // At most 80 letters of it.
-    let (shown, cut) = match shown.char_indices().nth(80) {
-        Some((end, _)) => (shown.get(..end).unwrap_or_default(), "…"),
-        None => (shown, ""),
-    };
-    Error::InvalidOptions(format!("{at} must be {allowed}, not {shown}{cut}"))
+    match shown.char_indices().nth(80) {
+        Some((end, _)) => {
+            text.push_str(shown.get(..end).unwrap_or_default());
+            text.push('…');
+        }
+        None => text.push_str(shown),
+    }
+    Error::InvalidOptions(text)
 }
 
 fn not_json(at: usize) -> Error {
