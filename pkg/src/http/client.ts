@@ -1,0 +1,46 @@
+import { HotKVError } from "../errors.ts";
+import { addressKey, networks, parseAddress } from "./address.ts";
+
+/** How a client's address is found. */
+export interface AddressOptions {
+  /**
+   * Addresses or networks of proxies in front of this server, such as `["10.0.0.0/8"]`. Only when a request comes from one of
+   * them is its `X-Forwarded-For` believed, and only as far back as the entries are proxies too.
+   */
+  readonly proxies?: readonly string[];
+  /** Leading bits of an IPv6 address that make one client; 64 by default. */
+  readonly ipv6Prefix?: number;
+}
+
+/**
+ * Makes the function that turns a request's facts into its client's key.
+ *
+ * On Cloudflare Workers that is `CF-Connecting-IP`, which the platform sets; elsewhere the socket's address, and what named
+ * proxies say.
+ */
+export function clientKey(
+  options: AddressOptions,
+): (socketAddress: string | undefined, header: (name: string) => string | null | undefined) => string {
+  const { proxies = [], ipv6Prefix = 64 } = options;
+  const isProxy = networks(proxies);
+  return (socketAddress, header) => {
+    let client = isCloudflareWorker() ? (header("CF-Connecting-IP") ?? socketAddress) : socketAddress;
+    if (client === undefined) {
+      throw new HotKVError(
+        "INVALID_ARGUMENT",
+        "the client's address is not known here; give a key(request) option that says whose budget a request spends",
+      );
+    }
+    const forwarded = (header("X-Forwarded-For") ?? "").split(",");
+    while (isProxy(client)) {
+      const before = forwarded.pop()?.trim();
+      if (!before || parseAddress(before) === undefined) break;
+      client = before;
+    }
+    return addressKey(client, ipv6Prefix);
+  };
+}
+
+function isCloudflareWorker(): boolean {
+  return globalThis.navigator?.userAgent === "Cloudflare-Workers";
+}

@@ -1,0 +1,216 @@
+import { invalidArgument } from "../arguments.ts";
+import { HotKVError } from "../errors.ts";
+import type { Client } from "../hotkv.ts";
+import type { LimiterAlgorithm } from "../results.ts";
+import { formatPolicies, formatStates, isFieldName, type QuotaState, seconds } from "./headers.ts";
+
+/** A limit on requests. */
+export interface HttpPolicy {
+  /** What headers and problem details call it: printable ASCII. */
+  readonly name: string;
+  /** Units a client may spend: at once after a quiet time, or in a window. */
+  readonly limit: number;
+  /** Milliseconds in which `limit` units come back. */
+  readonly windowMs: number;
+  /** How it counts; `"gcra"` by default, which needs no set-up in the store. */
+  readonly algorithm?: LimiterAlgorithm;
+}
+
+/** What every middleware takes. `R` is the framework's request. */
+export interface GuardOptions<R> {
+  /** Where budgets are kept. */
+  readonly store: Client;
+  /**
+   * The limits, each checked in turn, the strictest first: a refusal by one leaves those after it unspent, but not those
+   * before it. Where that matters, use a `Valve`, which spends all or nothing.
+   */
+  readonly policies: HttpPolicy | readonly HttpPolicy[];
+  /** Whose budget a request spends; the client's address by default. */
+  readonly key?: (request: R) => string | Promise<string>;
+  /** Units that a request spends; 1 by default. */
+  readonly cost?: (request: R) => number | Promise<number>;
+  /** Requests that are not counted. */
+  readonly skip?: (request: R) => boolean | Promise<boolean>;
+  /** What to do when the store can't be reached: `"throw"` (the default), or go on as if `"allow"`ed or `"deny"`ed. */
+  readonly onUnavailable?: "throw" | "allow" | "deny";
+  /** Also send `X-RateLimit-Limit`, `-Remaining` and `-Reset`, of the limit that is closest to refusing. */
+  readonly legacyHeaders?: boolean;
+}
+
+/** What a guard says of one request. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** Headers to send, whatever the answer is. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What to answer when it is refused: RFC 9457 problem details, with status 429, or 503 when the store is down. */
+  readonly problem?: Problem;
+}
+
+/** RFC 9457 problem details. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: 429 | 503;
+  readonly detail: string;
+  readonly "violated-policies"?: readonly string[];
+}
+
+/** What one policy decided. */
+interface Decided {
+  readonly policy: HttpPolicy;
+  readonly denied: boolean;
+  readonly remaining: number;
+  /** -1 when it can never pass. */
+  readonly retryAfterMs: number;
+  readonly resetAfterMs: number | undefined;
+}
+
+/** The problem type of a refusal, registered by draft-ietf-httpapi-ratelimit-headers. */
+const QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded";
+
+/**
+ * The one core of all middleware: decides requests by policies and says what to send.
+ *
+ * @param fallbackKey Whose budget a request spends when the options have no `key`.
+ * @throws HotKVError with code `INVALID_ARGUMENT` when an option is wrong.
+ */
+export function createGuard<R>(
+  options: GuardOptions<R>,
+  fallbackKey: (request: R) => string,
+): (request: R) => Promise<Verdict | undefined> {
+  const { store, key = fallbackKey, cost, skip, onUnavailable = "throw", legacyHeaders = false } = options;
+  const policies = [options.policies].flat() as readonly HttpPolicy[];
+  checkPolicies(policies);
+  if (!["throw", "allow", "deny"].includes(onUnavailable)) {
+    throw invalidArgument("onUnavailable", onUnavailable, '"throw", "allow" or "deny"');
+  }
+  const policyField = formatPolicies(
+    policies.map(({ name, limit, windowMs }) => ({
+      name,
+      quota: limit,
+      ...(windowMs % 1000 === 0 ? { windowSeconds: windowMs / 1000 } : {}),
+    })),
+  );
+
+  return async (request) => {
+    if (await skip?.(request)) return undefined;
+    const [client, units] = [await key(request), (await cost?.(request)) ?? 1];
+    const decided: Decided[] = [];
+    try {
+      for (const policy of policies) {
+        const decision = await decide(store, policy, client, units);
+        decided.push(decision);
+        if (decision.denied) break;
+      }
+    } catch (error) {
+      if (!isUnavailable(error) || onUnavailable === "throw") throw error;
+      return onUnavailable === "allow" ? { allowed: true, headers: {} } : unavailable();
+    }
+    const refusing = decided.filter(({ denied }) => denied);
+    const headers: Record<string, string> = {
+      "RateLimit-Policy": policyField,
+      RateLimit: formatStates((refusing.length > 0 ? refusing : decided).map(state)),
+      ...(legacyHeaders ? legacy(decided) : {}),
+    };
+    const [refused] = refusing;
+    if (refused === undefined) return { allowed: true, headers };
+    if (refused.retryAfterMs >= 0) headers["Retry-After"] = String(seconds(refused.retryAfterMs));
+    return { allowed: false, headers, problem: quotaExceeded(refused, units) };
+  };
+}
+
+/** Asks the store, and makes the limiter that is not there yet. */
+async function decide(store: Client, policy: HttpPolicy, client: string, cost: number): Promise<Decided> {
+  const { name, limit, windowMs, algorithm = "gcra" } = policy;
+  // The braces keep all budgets of one client in one place; encoding keeps any two clients and policies apart.
+  const identity = encode(client);
+  if (algorithm === "gcra") {
+    const key = `rl:{${identity}}:${encode(name)}`;
+    const { denied, remaining, retryAfterMs, resetAfterMs } = await store.gcraLimit(key, windowMs, limit, cost);
+    return { policy, denied, remaining, retryAfterMs, resetAfterMs };
+  }
+  // The name holds the settings, so a changed policy never counts in the old one's limiter.
+  const limiter = `rl:${encode(name)}:${algorithm}:${limit}:${windowMs}`;
+  const check = () => store.rateLimitCheck(limiter, identity, { cost });
+  let result: Awaited<ReturnType<typeof check>>;
+  try {
+    result = await check();
+  } catch (error) {
+    if (!(error instanceof HotKVError && error.message.includes("limiter not found"))) throw error;
+    await store.rateLimitCreate(limiter, limit, windowMs, { algo: algorithm }).catch((raced: unknown) => {
+      if (!(raced instanceof HotKVError && raced.message.includes("limiter already exists"))) throw raced;
+    });
+    result = await check();
+  }
+  const { allowed, remaining, retryAfterMs } = result;
+  return { policy, denied: !allowed, remaining, retryAfterMs, resetAfterMs: undefined };
+}
+
+/** How a policy stands, as `RateLimit` says it: for one that refuses, `t` is when the request would pass. */
+function state({ policy, denied, remaining, retryAfterMs, resetAfterMs }: Decided): QuotaState {
+  const ms = denied ? retryAfterMs : resetAfterMs;
+  return { name: policy.name, remaining, ...(ms === undefined || ms < 0 ? {} : { resetSeconds: seconds(ms) }) };
+}
+
+function legacy(decided: readonly Decided[]): Record<string, string> {
+  const [first, ...others] = decided;
+  if (first === undefined) return {};
+  const closest = others.reduce((least, next) => (next.remaining < least.remaining ? next : least), first);
+  const { policy, denied, remaining, retryAfterMs, resetAfterMs = policy.windowMs } = closest;
+  const reset = denied && retryAfterMs >= 0 ? retryAfterMs : resetAfterMs;
+  return {
+    "X-RateLimit-Limit": String(policy.limit),
+    "X-RateLimit-Remaining": String(remaining),
+    "X-RateLimit-Reset": String(seconds(reset)),
+  };
+}
+
+function quotaExceeded({ policy, retryAfterMs }: Decided, cost: number): Problem {
+  const detail =
+    retryAfterMs < 0
+      ? `This request costs ${cost} units, more than the ${policy.limit} that "${policy.name}" ever admits at once.`
+      : `The limit "${policy.name}" is used up; this request would pass in ${seconds(retryAfterMs)} s.`;
+  return {
+    type: QUOTA_EXCEEDED,
+    title: "Request cannot be satisfied as assigned quota has been exceeded",
+    status: 429,
+    detail,
+    "violated-policies": [policy.name],
+  };
+}
+
+function unavailable(): Verdict {
+  const detail = "The limits of this service can't be checked just now; try again in a moment.";
+  const problem: Problem = { type: "about:blank", title: "Service Unavailable", status: 503, detail };
+  return { allowed: false, headers: { "Retry-After": "1" }, problem };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof HotKVError && (error.code === "UNAVAILABLE" || error.code === "STORE_UNAVAILABLE");
+}
+
+function encode(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw invalidArgument("key", text, "well-formed text, without lone surrogates");
+  }
+}
+
+function checkPolicies(policies: readonly HttpPolicy[]): void {
+  if (policies.length === 0) throw invalidArgument("policies", policies, "a policy, or an array of at least one");
+  const names = new Set<string>();
+  for (const [index, { name, limit, windowMs }] of policies.entries()) {
+    const at = `policies[${index}]`;
+    if (typeof name !== "string" || !isFieldName(name)) {
+      throw invalidArgument(`${at}.name`, name, "printable ASCII text, since headers carry it");
+    }
+    if (names.has(name)) throw invalidArgument(`${at}.name`, name, "different from the other policies' names");
+    names.add(name);
+    for (const [field, value] of Object.entries({ limit, windowMs })) {
+      if (!Number.isSafeInteger(value) || value < 1) {
+        throw invalidArgument(`${at}.${field}`, value, `an integer from 1 to ${Number.MAX_SAFE_INTEGER}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { type AddressOptions, clientKey } from "./client.ts";
+import { problemResponse } from "./fetch.ts";
+import { createGuard, type GuardOptions, type Problem } from "./guard.ts";
+
+export type { HttpPolicy, Problem } from "./guard.ts";
+
+/** What is used of Hono's context. */
+export interface HonoContext {
+  readonly req: { readonly raw: Request; header(name: string): string | undefined };
+  readonly env: unknown;
+  header(name: string, value: string): void;
+}
+
+/** Options of {@link rateLimit}. */
+export interface HonoOptions<C extends HonoContext> extends GuardOptions<C>, AddressOptions {
+  /** Makes the answer to a refused request; problem details by default. */
+  readonly onDenied?: (context: C, problem: Problem, headers: Headers) => Response | Promise<Response>;
+}
+
+/**
+ * Hono middleware that keeps each client to the policies.
+ *
+ * ```ts
+ * app.use(rateLimit({ store, policies: { name: "burst", limit: 10, windowMs: 60_000 } }));
+ * ```
+ */
+export function rateLimit<C extends HonoContext>(
+  options: HonoOptions<C>,
+): (context: C, next: () => Promise<void>) => Promise<Response | undefined> {
+  const { onDenied = problemResponse } = options;
+  const address = clientKey(options);
+  const guard = createGuard(options, (context: C) =>
+    address(socketAddress(context), (name) => context.req.header(name)),
+  );
+  return async (context, next) => {
+    const verdict = await guard(context);
+    if (verdict?.problem) return onDenied(context, verdict.problem, new Headers(verdict.headers));
+    await next();
+    for (const [name, value] of Object.entries(verdict?.headers ?? {})) context.header(name, value);
+    return undefined;
+  };
+}
+
+/** The socket's address where Hono's adapter for Node, Deno or Bun leaves it. */
+function socketAddress({ env, req }: HonoContext): string | undefined {
+  const { incoming, remoteAddr, requestIP, server } = (env ?? {}) as {
+    readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+    readonly remoteAddr?: { readonly hostname?: string };
+    readonly requestIP?: (request: Request) => { readonly address: string } | null;
+    readonly server?: { requestIP(request: Request): { readonly address: string } | null };
+  };
+  if (typeof requestIP === "function") return requestIP.call(env, req.raw)?.address;
+  return incoming?.socket?.remoteAddress ?? remoteAddr?.hostname ?? server?.requestIP(req.raw)?.address;
+}
