@@ -37,7 +37,7 @@ const parts = {
   node: {
     what: "node --test: the package on Node",
     needs: ensurePackage,
-    commands: () => [[typescriptNode(), "--test", "tests/{node,valve}/**/*.test.ts"]],
+    commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http}/**/*.test.ts"]],
   },
   workerd: {
     what: "node --test: Durable Objects in workerd",
