@@ -116,7 +116,7 @@ describe("web handlers", () => {
   });
 
   it("finds the client where Deno and Bun tell of it", async () => {
-    const handler = rateLimit(() => new Response(), {
+    const handler = rateLimit<readonly unknown[]>(() => new Response(), {
       ...options(),
       policies: { name: "one", limit: 1, windowMs: 1000 },
     });
