@@ -33,6 +33,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod algorithm;
+#[cfg(all(target_arch = "wasm32", target_os = "unknown", any(feature = "bindings", feature = "store")))]
+mod allocator;
 #[cfg(feature = "bindings")]
 mod bindings;
 pub mod command;

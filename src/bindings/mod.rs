@@ -14,8 +14,3 @@ mod connection;
 mod core;
 mod scratch;
 mod simulation;
-
-/// The module's allocator: constant time, and a fifth of the code of the usual one.
-#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
-#[global_allocator]
-static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();

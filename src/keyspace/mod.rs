@@ -6,11 +6,12 @@
 //!
 //! - [`rule_state`]: a rule's state in a record;
 //! - `table`: extendible hashing, a directory over segments;
-//! - `segment`: a few hundred records, as `slots` that find them, an arena of bytes laid out by `record`, and `bodies`
+//! - `segment`: a few hundred records, as `slots` that find them, an `arena` of bytes laid out by `record`, and `bodies`
 //!   beside it for what isn't of a few bytes;
 //! - `hash`: the seeded hash that places a key in all of these;
 //! - `journal`: what changed, for a store.
 
+mod arena;
 mod bodies;
 mod hash;
 mod journal;

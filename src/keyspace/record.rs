@@ -6,7 +6,6 @@
 //! Every number is little-endian. A payload's first eight bytes tell when the record expires: they are the time itself,
 //! or the whole milliseconds of a tat, which expires when it has recovered.
 
-use super::slots::Offset;
 use super::{Key, Space};
 use crate::algorithm::{Count, Tat};
 
@@ -219,11 +218,10 @@ pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     true
 }
 
-/// Where the state of the [`Stored::Tat`] of `key` is, in an arena where its record is at `offset`.
-#[inline]
-pub(super) fn tat_mut<'a>(arena: &'a mut [u8], offset: Offset, key: Key<'_>) -> Option<&'a mut TatBytes> {
-    let start = (offset as usize).wrapping_mul(4).wrapping_add(HEADER).wrapping_add(padded(key.name.len()));
-    arena.get_mut(start..)?.first_chunk_mut()
+/// Where the state of the [`Stored::Tat`] of `key` is, in the bytes that start with its record.
+#[inline(always)]
+pub(super) fn tat_mut<'a>(bytes: &'a mut [u8], key: Key<'_>) -> Option<&'a mut TatBytes> {
+    bytes.get_mut(HEADER.wrapping_add(padded(key.name.len()))..)?.first_chunk_mut()
 }
 
 /// A tat in an arena.

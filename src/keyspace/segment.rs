@@ -6,25 +6,19 @@
 use alloc::vec::Vec;
 
 use super::Key;
+use super::arena::{Arena, Offset};
 use super::bodies::{Bodies, Body};
 use super::hash::{Hash, Hasher};
 use super::record::{self, Record, Stored, TatBytes};
-use super::slots::{MAX_ARENA, MAX_SLOTS, Offset, Slots};
+use super::slots::{MAX_SLOTS, Slots};
 use crate::Positive;
 use crate::algorithm::{Log, SlidingWindow, Tat};
-
-/// Over so many bytes of records a segment is split.
-const SPLIT_ARENA: usize = MAX_ARENA / 2;
-/// Offset 0 says that a slot is empty, so no record lies there.
-const FIRST: usize = 4;
 
 #[derive(Default)]
 pub(super) struct Segment {
     slots: Slots,
-    arena: Vec<u8>,
+    arena: Arena,
     bodies: Bodies,
-    /// Bytes of the arena that no record uses any more.
-    garbage: u32,
     /// Records added since the last sweep.
     added: u32,
     /// How many first bits of their hashes all records share.
@@ -54,13 +48,16 @@ impl Segment {
         self.slots.used()
     }
 
-    fn bytes_mut(&mut self, offset: Offset) -> &mut [u8] {
-        self.arena.get_mut((offset as usize).wrapping_mul(4)..).unwrap_or_default()
+    #[inline(always)]
+    fn record(&self, offset: Offset) -> Option<Record<'_>> {
+        Record::at(self.arena.get(offset)?)
     }
 
-    #[inline]
-    fn record(&self, offset: Offset) -> Option<Record<'_>> {
-        Record::at(self.arena.get((offset as usize).wrapping_mul(4)..)?)
+    /// Overwrites the state of the record at `offset` with one of its size.
+    fn rewrite(&mut self, offset: Offset, stored: &Stored) {
+        if let Some(bytes) = self.arena.get_mut(offset) {
+            record::overwrite(bytes, stored);
+        }
     }
 
     #[inline]
@@ -75,7 +72,7 @@ impl Segment {
         let wanted = record::header_of_tat(key);
         let look = |offset| self.record(offset).filter(|record| record.has(wanted, key)).map(|_| ());
         let (offset, ()) = self.slots.find(hash, look)?;
-        record::tat_mut(&mut self.arena, offset, key)
+        record::tat_mut(self.arena.get_mut(offset)?, key)
     }
 
     /// Takes note that something may expire then; whether that is earlier than anything else.
@@ -110,7 +107,11 @@ impl Segment {
     #[inline]
     pub fn overwrite_tat(&mut self, offset: Offset, key: Key<'_>, tat: Tat) -> bool {
         self.record(offset).is_some_and(|record| record.is_tat())
-            && record::tat_mut(&mut self.arena, offset, key).is_some_and(|bytes| record::write_tat(bytes, tat))
+            && self
+                .arena
+                .get_mut(offset)
+                .and_then(|bytes| record::tat_mut(bytes, key))
+                .is_some_and(|bytes| record::write_tat(bytes, tat))
     }
 
     /// Logs `units` in the live log of `key` at `offset`; `None` when the record isn't one.
@@ -133,7 +134,7 @@ impl Segment {
         }
         let expires = at.saturating_add(*window);
         self.earliest = self.earliest.min(expires);
-        record::overwrite(self.bytes_mut(offset), &Stored::Log { body: place, expires });
+        self.rewrite(offset, &Stored::Log { body: place, expires });
         Some(if ordinary { Appended::Ordinary(at) } else { Appended::Rewritten })
     }
 
@@ -151,29 +152,32 @@ impl Segment {
         if let Some(place) = old.stored().as_ref().and_then(Stored::body) {
             self.bodies.remove(place);
         }
-        let stored = self.keep(stored, body);
-        record::overwrite(self.bytes_mut(offset), &stored);
+        let stored = self.keep_any(stored, body);
+        self.rewrite(offset, &stored);
         Ok(())
     }
 
-    /// Puts the body where `stored` can name it, and takes note of when something can expire.
-    fn keep(&mut self, stored: Stored, body: Option<Body>) -> Stored {
-        self.earliest = self.earliest.min(stored.expires());
-        let Some(body) = body else { return stored };
+    /// Puts the body where `stored` can name it.
+    fn keep(&mut self, stored: Stored, body: Body) -> Stored {
         if let Body::Log { log, window } = &body {
             self.leaves = self.leaves.min(leaves(log, *window));
         }
         stored.with_body(self.bodies.insert(body))
     }
 
+    /// As [`Segment::keep`], and takes note of when something can expire.
+    fn keep_any(&mut self, stored: Stored, body: Option<Body>) -> Stored {
+        self.earliest = self.earliest.min(stored.expires());
+        match body {
+            Some(body) => self.keep(stored, body),
+            None => stored,
+        }
+    }
+
     /// Adds a record. The segment must need [`Need::Nothing`].
     pub fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: Option<Body>) {
-        let stored = self.keep(stored, body);
-        if self.arena.is_empty() {
-            self.arena.resize(FIRST, 0);
-        }
-        let offset = offset_of(self.arena.len());
-        record::append(&mut self.arena, key, &stored);
+        let stored = self.keep_any(stored, body);
+        let offset = self.arena.append(record::size(key, &stored), |arena| record::append(arena, key, &stored));
         self.slots.insert(hash, offset);
         self.added = self.added.saturating_add(1);
     }
@@ -191,12 +195,11 @@ impl Segment {
 
     /// Makes garbage of the record at `offset`.
     fn discard(&mut self, offset: Offset) {
-        let Some(record) = self.record(offset) else { return };
-        let size = u32::try_from(record.size()).unwrap_or(0);
-        if let Some(place) = record.stored().as_ref().and_then(Stored::body) {
+        let stored = self.record(offset).and_then(|record| record.stored());
+        if let Some(place) = stored.as_ref().and_then(Stored::body) {
             self.bodies.remove(place);
         }
-        self.garbage = self.garbage.saturating_add(size);
+        self.arena.discard(offset);
     }
 
     /// Drops every record that `drop` names, as does [`Segment::sweep`]; how many.
@@ -244,20 +247,16 @@ impl Segment {
         dropped
     }
 
-    /// Bytes of the records.
-    fn in_use(&self) -> usize {
-        self.arena.len().saturating_sub(self.garbage as usize)
-    }
-
     /// What is needed to take one more record of `bytes`.
     pub fn need(&self, bytes: usize) -> Need {
-        let end = self.arena.len().max(FIRST).saturating_add(bytes);
-        if !self.slots.is_full() && end <= self.arena.capacity() {
-            return Need::Nothing;
+        let (full, fits) = (self.slots.is_full(), self.arena.fits(bytes));
+        let crowded = full && self.slots.len() >= MAX_SLOTS;
+        let heavy = !fits && self.arena.is_large() && !self.arena.is_wasteful() && self.len() > 1;
+        match (crowded || heavy, full || !fits) {
+            (true, _) => Need::Split,
+            (false, true) => Need::Room,
+            (false, false) => Need::Nothing,
         }
-        let crowded = self.slots.is_full() && self.slots.len() >= MAX_SLOTS;
-        let heavy = self.in_use().saturating_add(bytes) > SPLIT_ARENA && self.len() > 1;
-        if crowded || heavy { Need::Split } else { Need::Room }
     }
 
     /// Makes room for one more record of `bytes`; whether there is.
@@ -265,31 +264,17 @@ impl Segment {
         if self.slots.is_full() {
             self.slots.resize(self.len().saturating_add(1));
         }
-        let len = self.arena.len().max(FIRST);
-        let end = len.saturating_add(bytes);
-        if end > self.arena.capacity() {
-            if (self.garbage as usize).saturating_mul(8) > len {
-                self.compact(bytes);
-            } else if end <= MAX_ARENA {
-                let wanted = end.saturating_add(end / 8).min(MAX_ARENA);
-                self.arena.reserve_exact(wanted.saturating_sub(self.arena.len()));
-            }
+        if !self.arena.fits(bytes) && self.arena.is_wasteful() {
+            self.compact();
         }
-        self.need(bytes) == Need::Nothing
+        (self.arena.fits(bytes) || self.arena.grow(bytes)) && !self.slots.is_full()
     }
 
-    /// Copies the records into an arena of just their size, and about an eighth more, and `bytes`.
-    fn compact(&mut self, bytes: usize) {
+    /// Copies the records into an arena without garbage.
+    fn compact(&mut self) {
         let old = core::mem::take(&mut self.arena);
-        let used = old.len().saturating_sub(self.garbage as usize);
-        self.arena = arena_for(used, bytes);
-        self.garbage = 0;
         let arena = &mut self.arena;
-        self.slots.relocate(|offset| {
-            let moved = offset_of(arena.len());
-            arena.extend_from_slice(bytes_of_record(&old, offset));
-            moved
-        });
+        self.slots.relocate(|offset| copy(old.record(offset), arena));
     }
 
     /// Gives back room that a sweep has left mostly empty.
@@ -298,10 +283,9 @@ impl Segment {
             self.slots.resize(self.len().saturating_mul(2));
         }
         if self.len() == 0 {
-            self.arena = Vec::new();
-            self.garbage = 0;
-        } else if self.in_use().saturating_mul(2) < self.arena.capacity() && self.arena.capacity() > 512 {
-            self.compact(0);
+            self.arena = Arena::default();
+        } else if self.arena.is_sparse() {
+            self.compact();
         }
         if self.bodies.is_sparse() {
             self.compact_bodies();
@@ -311,8 +295,7 @@ impl Segment {
     fn compact_bodies(&mut self) {
         let mut old = core::mem::take(&mut self.bodies);
         for offset in self.slots.offsets() {
-            let start = (offset as usize).wrapping_mul(4);
-            let bytes = self.arena.get_mut(start..).unwrap_or_default();
+            let bytes = self.arena.get_mut(offset).unwrap_or_default();
             let Some(stored) = Record::at(bytes).and_then(|record| record.stored()) else { continue };
             if let Some(body) = stored.body().and_then(|place| old.remove(place)) {
                 record::overwrite(bytes, &stored.with_body(self.bodies.insert(body)));
@@ -325,25 +308,20 @@ impl Segment {
         let bit = 1_u64 << 63 >> self.depth.min(63);
         let depth = self.depth.saturating_add(1);
         let old = core::mem::replace(self, Self::new(depth));
-        let mut sides: [Side; 2] = Default::default();
+        let mut sides: [Vec<(Hash, Offset)>; 2] = Default::default();
         let hash_of = |offset| old.record(offset).map(|record| hasher.hash(record.key()));
         let [low, high] = &mut sides;
         for offset in old.slots.offsets() {
             let Some(hash) = hash_of(offset) else { continue };
             let side = if hash.0 & bit == 0 { &mut *low } else { &mut *high };
-            side.bytes = side.bytes.saturating_add(bytes_of_record(&old.arena, offset).len());
-            side.records.push((hash, offset));
+            side.push((hash, offset));
         }
         let mut bodies = old.bodies;
         let mut other = Self::new(depth);
         for (segment, side) in [(&mut *self, &*low), (&mut other, &*high)] {
-            if side.records.is_empty() {
-                continue;
-            }
-            segment.slots = Slots::for_records(side.records.len().saturating_add(1));
-            segment.arena = arena_for(side.bytes, 0);
-            for &(hash, offset) in &side.records {
-                segment.adopt(hash, bytes_of_record(&old.arena, offset), &mut bodies);
+            segment.slots = Slots::for_records(side.len().saturating_mul(5) / 4);
+            for &(hash, offset) in side {
+                segment.adopt(hash, old.arena.record(offset), &mut bodies);
             }
         }
         other
@@ -352,20 +330,18 @@ impl Segment {
     /// Bytes held on to beside the segment itself.
     #[cfg(test)]
     pub fn footprint(&self) -> usize {
-        self.slots.len() * size_of::<u32>() + self.arena.capacity() + self.bodies.footprint()
+        self.slots.len() * size_of::<u32>() + self.arena.footprint() + self.bodies.footprint()
     }
 
     /// Takes a record over from another segment.
     fn adopt(&mut self, hash: Hash, bytes: &[u8], bodies: &mut Bodies) {
         let Some(stored) = Record::at(bytes).and_then(|record| record.stored()) else { return };
-        let offset = offset_of(self.arena.len());
-        self.arena.extend_from_slice(bytes);
+        let offset = copy(bytes, &mut self.arena);
         self.slots.insert(hash, offset);
-        let body = stored.body().and_then(|place| bodies.remove(place));
-        let has_body = body.is_some();
-        let stored = self.keep(stored, body);
-        if has_body {
-            record::overwrite(self.bytes_mut(offset), &stored);
+        self.earliest = self.earliest.min(stored.expires());
+        if let Some(body) = stored.body().and_then(|place| bodies.remove(place)) {
+            let stored = self.keep(stored, body);
+            self.rewrite(offset, &stored);
         }
     }
 }
@@ -384,27 +360,10 @@ fn leaves(log: &Log, window: u64) -> u64 {
     log.entries().next().map_or(u64::MAX, |(at, _)| at.saturating_add(window))
 }
 
-/// One half of a split.
-#[derive(Default)]
-struct Side {
-    records: Vec<(Hash, Offset)>,
-    bytes: usize,
-}
-
-fn bytes_of_record(arena: &[u8], offset: Offset) -> &[u8] {
-    let bytes = arena.get((offset as usize).wrapping_mul(4)..).unwrap_or_default();
-    let size = Record::at(bytes).map_or(0, |record| record.size());
-    bytes.get(..size).unwrap_or_default()
-}
-
-/// An arena without records for `used` bytes of them, about an eighth more, and `bytes`.
-fn arena_for(used: usize, bytes: usize) -> Vec<u8> {
-    let wanted = used.saturating_add(used / 8).saturating_add(bytes).saturating_add(FIRST);
-    let mut arena = Vec::with_capacity(wanted.min(MAX_ARENA));
-    arena.resize(FIRST, 0);
-    arena
-}
-
-fn offset_of(start: usize) -> Offset {
-    u32::try_from(start / 4).unwrap_or(0)
+/// Copies a record into another arena; where.
+fn copy(bytes: &[u8], arena: &mut Arena) -> Offset {
+    if !arena.fits(bytes.len()) {
+        arena.grow(bytes.len());
+    }
+    arena.append(bytes.len(), |arena| arena.extend_from_slice(bytes))
 }

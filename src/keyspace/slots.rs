@@ -7,18 +7,13 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
+use super::arena::{OFFSET_BITS, Offset};
 use super::hash::Hash;
 
-const OFFSET_BITS: u32 = 15;
 const OFFSET: u32 = (1 << OFFSET_BITS) - 1;
 /// The most slots there can be: what the home bits tell apart.
 pub(super) const MAX_SLOTS: usize = 512;
 const MIN_SLOTS: usize = 8;
-/// Arenas end before this many bytes, so that every offset fits its slot.
-pub(super) const MAX_ARENA: usize = 4 << OFFSET_BITS;
-
-/// Where a record starts in its arena, in words of four bytes; never 0.
-pub(super) type Offset = u32;
 
 /// The slots of one segment: none, or a power of two of which at most three quarters are in use.
 #[derive(Default)]

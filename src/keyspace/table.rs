@@ -8,11 +8,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Key;
+use super::arena::Offset;
 use super::bodies::Body;
 use super::hash::{Hash, Hasher};
 use super::record::{self, Stored};
 use super::segment::{Need, Segment};
-use super::slots::Offset;
 use crate::algorithm::Tat;
 
 /// How many records are made for each segment that is looked through for expired ones.

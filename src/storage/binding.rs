@@ -14,11 +14,6 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::{Bind, Cell, OpenError, Query, Sql, Store, StoreOptions, Swept, VERSION, large_text};
 use crate::{Flow, Options, Session};
 
-/// The module's allocator, unless the engine's surface brings its own.
-#[cfg(all(target_arch = "wasm32", target_os = "unknown", not(feature = "bindings")))]
-#[global_allocator]
-static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
-
 #[wasm_bindgen]
 extern "C" {
     /// Whatever runs queries.
