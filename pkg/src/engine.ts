@@ -261,11 +261,7 @@ export class Engine implements Disposable {
   /** How many commands there were and how they ended, and what the engine holds: for a server's metrics. */
   stats(): EngineStats {
     const core = this.#open();
-    const counts = core.counters();
-    const commands = FAMILIES.flatMap((command, family) =>
-      OUTCOMES.map((outcome, index) => ({ command, outcome, count: counts[family * OUTCOMES.length + index] ?? 0 })),
-    );
-    return { commands, records: core.records(), memoryBytes: wasm.memoryBytes() };
+    return { commands: commandCounts(core.counters()), records: core.records(), memoryBytes: wasm.memoryBytes() };
   }
 
   /** Frees the engine's memory. Every later call throws `"CLOSED"`; closing again does nothing. */
@@ -301,6 +297,13 @@ export class Engine implements Disposable {
     }
     return now;
   }
+}
+
+/** Counts by command and outcome, out of an engine's row of numbers. */
+export function commandCounts(counts: Float64Array): EngineStats["commands"] {
+  return FAMILIES.flatMap((command, family) =>
+    OUTCOMES.map((outcome, index) => ({ command, outcome, count: counts[family * OUTCOMES.length + index] ?? 0 })),
+  );
 }
 
 /** What {@link Engine.stats} says. */

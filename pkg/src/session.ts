@@ -25,11 +25,8 @@ export class Session {
    * - `"more"`: feed nothing, to get the rest of a long answer;
    * - a number: wait so many milliseconds, then feed nothing; a password was wrong.
    */
-  get flow(): "continue" | "close" | "more" | number {
-    const flow = this.#connection === undefined ? -1 : this.#connection.flow();
-    if (flow === -1) return "close";
-    if (flow === -2) return "more";
-    return flow === 0 ? "continue" : flow;
+  get flow(): Flow {
+    return flowOf(this.#connection === undefined ? -1 : this.#connection.flow());
   }
 
   /** Feeds bytes and goes on to the end of the answer. */
@@ -53,4 +50,14 @@ export class Session {
     this.#connection = undefined;
     if (connection !== undefined) free(connection);
   }
+}
+
+/** What to do once a session's replies are sent; a number is milliseconds to wait. */
+export type Flow = "continue" | "close" | "more" | number;
+
+/** The flow that a session's number stands for. */
+export function flowOf(number: number): Flow {
+  if (number === -1) return "close";
+  if (number === -2) return "more";
+  return number === 0 ? "continue" : number;
 }

@@ -3,6 +3,7 @@
 //! The database is any object with `exec(query, ...bindings)` whose result has `raw()`, an iterable of rows as arrays: a
 //! Durable Object's `ctx.storage.sql` as it is, and a few lines over `node:sqlite`.
 
+use std::boxed::Box;
 use std::cell::OnceCell;
 use std::string::String;
 use std::vec::Vec;
@@ -12,6 +13,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Bind, Cell, OpenError, Query, Sql, Store, StoreOptions, Swept, VERSION, large_text};
+use crate::command::Backend;
 use crate::{Flow, Options, Session};
 
 #[wasm_bindgen]
@@ -138,8 +140,12 @@ impl DurableStore {
     /// # Errors
     /// Whatever the database throws; the store is of no more use then.
     pub fn call(&mut self, now: f64, input: &[u8]) -> Result<Vec<u8>, JsValue> {
+        let mut session = Session::new(1);
         let mut output = Vec::new();
-        self.store.feed(&mut Session::new(1), time(now), input, &mut output)?;
+        let mut flow = self.store.feed(&mut session, time(now), input, &mut output)?;
+        while flow == Flow::More {
+            flow = self.store.feed(&mut session, time(now), &[], &mut output)?;
+        }
         Ok(output)
     }
 
@@ -150,10 +156,35 @@ impl DurableStore {
     pub fn feed(&mut self, now: f64, input: &[u8]) -> Result<Vec<u8>, JsValue> {
         let mut output = Vec::new();
         self.flow = self.store.feed(&mut self.session, time(now), input, &mut output)?;
+        while self.flow == Flow::More {
+            self.flow = self.store.feed(&mut self.session, time(now), &[], &mut output)?;
+        }
         if self.flow == Flow::Close {
             self.session = Session::new(1);
         }
         Ok(output)
+    }
+
+    /// As `feed`, from one of several clients, as far as its `flow` says.
+    ///
+    /// # Errors
+    /// As `call`.
+    #[wasm_bindgen(js_name = feedClient)]
+    pub fn feed_client(&mut self, client: &mut StoreClient, now: f64, input: &[u8]) -> Result<Vec<u8>, JsValue> {
+        let mut output = Vec::new();
+        client.flow = self.store.feed(&mut client.session, time(now), input, &mut output)?;
+        Ok(output)
+    }
+
+    /// How many commands there were: of `GCRA.LIMIT`, `RATELIMIT.CHECK`, `CL.THROTTLE`, `VALVE.ADMIT` and of all others,
+    /// each those allowed, denied and failed.
+    pub fn counters(&mut self) -> Vec<f64> {
+        self.store.engine().counters().iter().map(|(_, _, count)| float(count)).collect()
+    }
+
+    /// How many records are in memory.
+    pub fn records(&mut self) -> f64 {
+        float(self.store.engine().keyspace().len() as u64)
     }
 
     /// When something that was written since the last call can be deleted; `undefined` when nothing was, or never.
@@ -201,6 +232,37 @@ impl DurableStore {
     /// As `call`.
     pub fn close(&mut self) -> Result<(), JsValue> {
         self.store.close()
+    }
+}
+
+/// One client of a store that has several.
+#[wasm_bindgen]
+pub struct StoreClient {
+    session: Session,
+    flow: Flow,
+}
+
+#[wasm_bindgen]
+impl StoreClient {
+    /// A client; with a password it must send that first. `id` is what `CLIENT ID` replies.
+    #[wasm_bindgen(constructor)]
+    pub fn new(id: f64, password: Option<Box<[u8]>>) -> Self {
+        let session = match password {
+            Some(password) => Session::with_password(time(id), &password),
+            None => Session::new(time(id)),
+        };
+        Self { session, flow: Flow::Continue }
+    }
+
+    /// What to do once the replies are sent: 0 goes on, -1 closes, -2 feeds nothing to get the rest of them, and else that
+    /// many milliseconds are waited before feeding nothing.
+    pub fn flow(&self) -> f64 {
+        match self.flow {
+            Flow::Continue => 0.0,
+            Flow::Close => -1.0,
+            Flow::More => -2.0,
+            Flow::Delay(ms) => float(ms),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ export async function startServer(...args: readonly string[]): Promise<Running> 
         reject(new Error(line));
       }
     });
-    void exited.then(() => reject(new Error("the server ended before it listened")));
+    void exited.then(() => setImmediate(reject, new Error("the server ended before it listened")));
   });
   const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
     child.kill(signal);
@@ -52,7 +52,7 @@ export class RawClient implements AsyncDisposable {
 
   constructor(port: number) {
     this.socket = connect({ host: "127.0.0.1", port, noDelay: true });
-    this.closed = once(this.socket, "close");
+    this.closed = new Promise((resolve) => this.socket.once("close", resolve));
     this.socket.on("data", (bytes) => {
       this.received += bytes.toString("latin1");
     });

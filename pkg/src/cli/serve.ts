@@ -28,6 +28,7 @@ export async function serveCommand(options: ServeCommandOptions): Promise<void> 
   const password = options.passwordFile === undefined ? undefined : firstLine(options.passwordFile);
   const log = createLog(options.logFormat, (line) => process.stderr.write(line));
   const engine = openHost({
+    ...(options.data === undefined ? {} : { path: options.data }),
     ...(options.maxMemoryKeys === undefined ? {} : { maxKeys: options.maxMemoryKeys }),
   });
   let server: Server;

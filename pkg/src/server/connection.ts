@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Session } from "../session.ts";
+import type { HostSession } from "./host.ts";
 
 const NOTHING = new Uint8Array();
 
@@ -20,7 +20,7 @@ export type CloseReason = "client" | "protocol" | "idle" | "slow reader" | "shut
  */
 export class Connection {
   readonly #socket: Socket;
-  readonly #session: Session;
+  readonly #session: HostSession;
   readonly #limits: ConnectionLimits;
   readonly #onChunk: (connection: Connection, chunk: Uint8Array) => void;
   readonly #onClose: (reason: CloseReason) => void;
@@ -33,7 +33,7 @@ export class Connection {
 
   constructor(
     socket: Socket,
-    session: Session,
+    session: HostSession,
     limits: ConnectionLimits,
     onChunk: (connection: Connection, chunk: Uint8Array) => void,
     onClose: (reason: CloseReason) => void,

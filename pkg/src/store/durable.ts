@@ -1,4 +1,15 @@
-import { type Core, type Database, type GatheringDatabase, liveInstance, noteFailure, openStore } from "./module.ts";
+import { HotKVError } from "../errors.ts";
+import { type Flow, flowOf } from "../session.ts";
+import {
+  type Core,
+  type Database,
+  type GatheringDatabase,
+  liveInstance,
+  makeClient,
+  noteFailure,
+  openStore,
+  type StoreClient,
+} from "./module.ts";
 
 /** How a {@link Durable} is made. */
 export interface DurableOptions {
@@ -34,6 +45,19 @@ export class Durable {
   /** Takes bytes of the one client that is connected all the time. */
   feed(now: number, bytes: Uint8Array): Uint8Array {
     return this.#run((core) => core.feed(now, bytes));
+  }
+
+  /** Opens one more client's side of the protocol, for a server. It ends with the memory it is in. */
+  openClient(id: number, password: string | undefined): DurableClient {
+    this.open();
+    return new DurableClient(makeClient(id, password), (client, now, bytes) => {
+      return this.#run((core) => core.feedClient(client, now, bytes));
+    });
+  }
+
+  /** How many commands there were by kind and outcome, and how many records are in memory. */
+  figures(): { readonly counters: Float64Array; readonly records: number } {
+    return this.#run((core) => ({ counters: core.counters(), records: core.records() }));
   }
 
   /** When something that was written since the last call can be deleted. */
@@ -89,5 +113,37 @@ export class Durable {
       this.drop();
       throw error;
     }
+  }
+}
+
+/** One client's side of the protocol over a store. */
+export class DurableClient {
+  readonly #instance = liveInstance();
+  readonly #feed: (client: StoreClient, now: number, bytes: Uint8Array) => Uint8Array;
+  #client: StoreClient | undefined;
+
+  constructor(client: StoreClient, feed: (client: StoreClient, now: number, bytes: Uint8Array) => Uint8Array) {
+    this.#client = client;
+    this.#feed = feed;
+  }
+
+  /** Takes RESP bytes; the replies to what they completed, as far as `flow` says. */
+  feed(now: number, bytes: Uint8Array): Uint8Array {
+    if (this.#client === undefined || this.#instance !== liveInstance()) {
+      throw new HotKVError("CLOSED", "this session ended with the store it was opened on");
+    }
+    return this.#feed(this.#client, now, bytes);
+  }
+
+  /** What to do once the last replies are sent. */
+  get flow(): Flow {
+    return flowOf(this.#client === undefined || this.#instance !== liveInstance() ? -1 : this.#client.flow());
+  }
+
+  /** Frees it. */
+  close(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    if (this.#instance === liveInstance()) client?.free();
   }
 }

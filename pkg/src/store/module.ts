@@ -50,6 +50,14 @@ export function openStore(database: Database, gathers: boolean, maxLimiters: num
   return glue.DurableStore.open(database, gathers, maxLimiters, cachedKeys);
 }
 
+/** One client of a store that has several, in wasm memory. */
+export type StoreClient = glue.StoreClient;
+
+/** Makes a client; with a password it must send that first. The store must be open. */
+export function makeClient(id: number, password: string | undefined): StoreClient {
+  return new glue.StoreClient(id, password === undefined ? undefined : new TextEncoder().encode(password));
+}
+
 /** Takes note of what a call into the module threw: after a trap, the next store gets a fresh instance. */
 export function noteFailure(error: unknown): void {
   if (!(error instanceof WebAssembly.RuntimeError)) return;

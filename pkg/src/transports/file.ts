@@ -33,10 +33,8 @@ export class FileTransport implements Transport {
   #closed = false;
 
   constructor(path: string, options: FileOptions = {}) {
-    const { DatabaseSync } = sqlite();
-    setStoreSource(readModule);
     this.#clock = options.clock ?? Date.now;
-    this.#database = new NodeDatabase(opened(DatabaseSync, path));
+    this.#database = openDatabase(path);
     this.#durable = new Durable(this.#database, { maxLimiters: options.maxLimiters, cachedKeys: CACHED_KEYS });
     try {
       this.#durable.open();
@@ -92,10 +90,18 @@ export class FileTransport implements Transport {
   }
 }
 
+/** Opens the database of a store in a file, for this process alone, and readies the store's module. */
+export function openDatabase(path: string): NodeDatabase {
+  const { DatabaseSync } = sqlite();
+  setStoreSource(readModule);
+  return new NodeDatabase(opened(DatabaseSync, path));
+}
+
 /** `node:sqlite` as the store calls it. */
-class NodeDatabase implements GatheringDatabase {
+export class NodeDatabase implements GatheringDatabase {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #grouped = false;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -116,11 +122,24 @@ class NodeDatabase implements GatheringDatabase {
   }
 
   begin(): void {
+    if (this.#grouped && this.#database.isTransaction) return;
     this.exec("BEGIN IMMEDIATE");
   }
 
   commit(): void {
-    this.exec("COMMIT");
+    if (!this.#grouped) this.exec("COMMIT");
+  }
+
+  /** Runs `work`, all of whose commits become one at its end. */
+  group<T>(work: () => T): T {
+    this.#grouped = true;
+    try {
+      const result = work();
+      if (this.#database.isTransaction) this.exec("COMMIT");
+      return result;
+    } finally {
+      this.#grouped = false;
+    }
   }
 
   /** Undoes what a failed call left half done. */
