@@ -1,0 +1,116 @@
+import { render } from "lit-html";
+import { init } from "tidegate/web";
+import "./style/index.css";
+import { registerOffline } from "./offline/register.ts";
+import { Desk } from "./page/desk.ts";
+import { page } from "./page/page.ts";
+import { frontDoor, Playground } from "./page/playground.ts";
+import { Stage } from "./page/stage.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+import { fromFragment, LinkError, toFragment } from "./scenario/share.ts";
+
+const root = document.getElementById("page") as HTMLElement;
+await init();
+root.replaceChildren();
+
+const { scenario, trouble } = scenarioOfLink();
+let pageIsStale = true;
+let framePending = false;
+
+const playground = new Playground(scenario, (what) => {
+  if (what === "everything") pageIsStale = true;
+  request();
+});
+const stage = new Stage(playground, document.documentElement);
+const desk = new Desk(playground, stage, prefersDark(), () => {
+  pageIsStale = true;
+  request();
+});
+
+playground.decide();
+if (trouble !== undefined) playground.say(trouble);
+
+window.addEventListener("keydown", (event) => desk.pageKey(event));
+window.addEventListener("hashchange", () => {
+  if (location.hash.slice(1) === written) return;
+  const linked = scenarioOfLink();
+  playground.stop();
+  playground.update(linked.scenario);
+  if (linked.trouble !== undefined) playground.say(linked.trouble);
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (localStorage.getItem("theme") !== null) return;
+  desk.dark = prefersDark();
+  stage.retheme();
+  desk.refresh();
+});
+new ResizeObserver(() => {
+  stage.measure();
+  request();
+}).observe(root);
+void document.fonts.ready.then(request);
+registerOffline();
+
+/** At most one frame is asked for, and it draws everything that changed since the last. */
+function request(): void {
+  if (framePending) return;
+  framePending = true;
+  requestAnimationFrame((now) => {
+    framePending = false;
+    if (playground.moving) playground.advance(now);
+    if (pageIsStale || playground.moving || Math.abs(now - refreshed) > 100) {
+      pageIsStale = false;
+      refreshed = now;
+      render(page(desk), root);
+    } else {
+      later();
+    }
+    stage.draw();
+    remember();
+    if (playground.moving) request();
+  });
+}
+
+let refreshed = 0;
+let late: ReturnType<typeof setTimeout> | undefined;
+
+/** While something is dragged, texts follow a few times a second; the last word is theirs as well. */
+function later(): void {
+  clearTimeout(late);
+  late = setTimeout(() => {
+    pageIsStale = true;
+    request();
+  }, 120);
+}
+
+let written = location.hash.slice(1);
+let remembering: ReturnType<typeof setTimeout> | undefined;
+
+/** Keeps the address up to date, soon. */
+function remember(): void {
+  clearTimeout(remembering);
+  remembering = setTimeout(() => {
+    if (playground.moving || playground.busy) return;
+    const fragment = toFragment(playground.scenario);
+    if (fragment === undefined || fragment === written) return;
+    written = fragment;
+    history.replaceState(null, "", `#${fragment}`);
+  }, 250);
+}
+
+function scenarioOfLink(): { scenario: Scenario; trouble?: string } {
+  const fragment = location.hash.slice(1);
+  if (fragment === "") return { scenario: frontDoor() };
+  try {
+    return { scenario: fromFragment(fragment) };
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    return { scenario: frontDoor(), trouble: `This link can’t be read: ${error.message}.` };
+  }
+}
+
+function prefersDark(): boolean {
+  const chosen = localStorage.getItem("theme");
+  if (chosen !== null) document.documentElement.dataset["theme"] = chosen;
+  return chosen === null ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark";
+}

@@ -1,0 +1,48 @@
+import { html, type TemplateResult } from "lit-html";
+import { countsAt, type Track } from "../outcome/track.ts";
+import { duration, number } from "../rule/words.ts";
+import type { Playground } from "./playground.ts";
+
+/** What happened, in one sentence whose numbers are the outcome's. */
+export function headline({ outcomes, arrivals, live }: Playground): TemplateResult {
+  const tracks = outcomes.flatMap(({ tracks: [first] }) => (first === undefined ? [] : [first]));
+  const total = number(arrivals.times.length);
+  const worst = tracks
+    .filter(({ rule, most }) => rule !== undefined && most > rule.limit)
+    .sort((a, b) => b.most / (b.rule?.limit ?? 1) - a.most / (a.rule?.limit ?? 1))[0];
+  if (arrivals.times.length === 0) {
+    return live
+      ? html`Press <kbd>Space</kbd> to send a request to every rule.`
+      : html`Paint some requests, and see what each rule admits.`;
+  }
+  const [first] = outcomes;
+  if (first !== undefined && first.tracks.length > 1) {
+    const passed = countsAt(first.tracks[0] as Track, Number.POSITIVE_INFINITY).admitted;
+    return html`Of ${total} requests <em>${number(passed)} pass</em> all ${number(first.lane.rules.length)} rules at once.`;
+  }
+  if (worst?.rule !== undefined) {
+    return html`A ${worst.name.toLowerCase() === "gcra" ? "GCRA" : worst.name.toLowerCase()} of
+      ${number(worst.rule.limit)} per ${tight(worst.rule.interval)} let
+      <em>${number(worst.most)} through in ${tight(stretch(worst))}</em>.`;
+  }
+  const admitted = tracks.map((track) => countsAt(track, Number.POSITIVE_INFINITY).admitted);
+  const [least, most] = [Math.min(...admitted), Math.max(...admitted)];
+  const range = least === most ? number(most) : `${number(least)} to ${number(most)}`;
+  return html`Of ${total} requests these rules admit <em>${range}</em>, and none goes over its limit.`;
+}
+
+/** A duration that no line break splits. */
+function tight(ms: number): string {
+  return duration(ms).replaceAll(" ", "\u00a0");
+}
+
+/** The shortest time that saw the most units of any window, at least a millisecond. */
+function stretch({ inWindow, most, arrivals, unitsBefore, fate }: Track): number {
+  const { times } = arrivals;
+  const end = inWindow.indexOf(most);
+  let first = end;
+  const until = unitsBefore[end + 1] as number;
+  while (first > 0 && until - (unitsBefore[first] as number) < most) first--;
+  while (first < end && fate[first] !== 1) first++;
+  return Math.max(1, (times[end] as number) - (times[first] as number));
+}
