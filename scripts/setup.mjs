@@ -61,6 +61,23 @@ export async function ensureRedisClients() {
   if ((await run("python3", pip, toStderr)) !== 0) fail("pip could not install the Redis client for Python");
 }
 
+/** Builds the playground, in `www/dist`. */
+export async function ensurePlayground() {
+  await ensurePackage();
+  await step({
+    made: "www/dist",
+    from: ["www/src", "www/public", "www/index.html", "www/vite.config.ts", "www/package.json", "pkg/dist/.made-from"],
+    what: "building the playground (vite)",
+    make: () => run("vite", ["build", "--logLevel", "warn", "www"], toStderr),
+  });
+}
+
+/** The playground and Debian's Chromium, which shows it to its tests. */
+export async function ensureBrowser() {
+  await ensurePlayground();
+  if (!existsSync("/usr/bin/chromium")) await installDebian("chromium");
+}
+
 /** Installs a Debian package, which only root can do. */
 async function installDebian(name) {
   say(`installing the Debian package ${name} (apt-get)`);

@@ -1,7 +1,7 @@
 // npm test: sets everything up, runs every part, and sums up. `npm test -- style types` runs only those parts.
 
 import { run, typescriptNode } from "./run.mjs";
-import { ensureInstalled, ensurePackage, ensureRedisClients } from "./setup.mjs";
+import { ensureBrowser, ensureInstalled, ensurePackage, ensureRedisClients } from "./setup.mjs";
 import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
 
 const WASM = (features) => ["--target", "wasm32-unknown-unknown", "--features", features, "--lib"];
@@ -48,6 +48,14 @@ const parts = {
     what: "node --test: the server, with the clients of Redis",
     needs: ensureRedisClients,
     commands: () => [[typescriptNode(), "--test", "tests/resp/**/*.test.ts"]],
+  },
+  browser: {
+    what: "node --test: the playground in Chromium",
+    needs: ensureBrowser,
+    commands: () => [
+      ["tsc", "--noEmit", "--project", "www"],
+      [typescriptNode(), "--test", "--test-concurrency=1", "tests/browser/**/*.test.ts"],
+    ],
   },
 };
 

@@ -22,7 +22,11 @@ export function launch(): Promise<Browser> {
 }
 
 /** A page of its own, and everything that went wrong in it. */
-export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<[Page, string[]]> {
+export async function open(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<[Page, string[]]> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
   const page = await context.newPage();
   const faults: string[] = [];

@@ -32,7 +32,10 @@ describe("presets", () => {
       { name: "Sliding window", admitted: 100, refused: 100, spared: 0 },
       { name: "GCRA", admitted: 10, refused: 190, spared: 0 },
     ]);
-    assert.match(await page.locator("h1").innerText(), /fixed window of 100 per 24.h let 200 through in 1.ms/);
+    assert.match(
+      (await page.locator("h1").textContent()) ?? "",
+      /fixed window of\s+100 per 24.h let\s+200 through in 1.ms/,
+    );
     const [fixed] = (await exported(page)).lanes;
     const midnight = Date.UTC(2026, 11, 1);
     assert.deepEqual([...new Set(fixed?.tracks[0]?.times)], [midnight - 1, midnight]);
@@ -124,7 +127,7 @@ async function checkTexts(page: Page, { lanes }: Exported): Promise<void> {
   const rows = await counts(page);
   const tracks = lanes.flatMap((lane) => lane.tracks);
   assert.equal(rows.length, tracks.length);
-  const summaries = await page.locator(".summary").allInnerTexts();
+  const summaries = await page.locator(".summary").allTextContents();
   const comma = (value: number) => new Intl.NumberFormat("en-US").format(value);
   tracks.forEach((track, index) => {
     const of = (fate: number) => track.fate.filter((each) => each === fate).length;

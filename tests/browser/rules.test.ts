@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { Engine, simulate } from "tidegate";
 import { init } from "tidegate/web";
-import { readFileSync } from "node:fs";
 import { readTimes } from "../../www/src/arrivals/paste.ts";
 import { promisedBound } from "../../www/src/rule/bound.ts";
 import { callsFor, readAnswer } from "../../www/src/rule/calls.ts";
@@ -67,9 +67,15 @@ describe("what the page says about rules", () => {
   }
 
   test("the commands of a policy are taken by the engine as they are shown", () => {
-    const policy = [rule("gcra", 10, 1000, { burst: 5 }), rule("token-bucket", 20, 1000), rule("fixed-window", 40, 10_000)];
+    const policy = [
+      rule("gcra", 10, 1000, { burst: 5 }),
+      rule("token-bucket", 20, 1000),
+      rule("fixed-window", 40, 10_000),
+    ];
     using engine = new Engine();
-    const fingerprint = String(engine.command(...(callsFor(policy, "api").setUp[0] as ["VALVE.DEFINE", string, string])));
+    const fingerprint = String(
+      engine.command(...(callsFor(policy, "api").setUp[0] as ["VALVE.DEFINE", string, string])),
+    );
     const [define = "", admit = ""] = commands(policy, fingerprint).split("\n");
     const json = /'(.*)'/.exec(define)?.[1] ?? "";
     assert.equal(engine.command("VALVE.DEFINE", "other", json), fingerprint);
@@ -136,14 +142,27 @@ describe("what the page says about rules", () => {
     assert.deepEqual(told("5,000 calls per day, reset at midnight UTC"), ["Fixed window, 5,000 per 24 h"]);
     assert.deepEqual(told("100 requests in any 15 minutes"), ["Sliding window, 100 per 15 min"]);
     assert.deepEqual(told("60 req/min and 1k/h"), ["GCRA, 60 per 1 min, burst 1", "GCRA, 1,000 per 1 h, burst 1"]);
-    assert.deepEqual(told("a token bucket refilled at 5 per second, bursts up to 20"), ["Token bucket, 20 units, 5/s refill"]);
+    assert.deepEqual(told("a token bucket refilled at 5 per second, bursts up to 20"), [
+      "Token bucket, 20 units, 5/s refill",
+    ]);
     assert.deepEqual(told('"default";q=100;w=60'), ["GCRA, 100 per 1 min, burst 1"]);
     assert.deepEqual(told("be nice"), []);
   });
 
   test("durations are said exactly", () => {
     const said = [0.5, 1, 999, 1000, 1500, 60_000, 864_000, 86_399_999, 86_400_000, 90_000_000].map(duration);
-    const expected = ["0.5 ms", "1 ms", "999 ms", "1 s", "1.5 s", "1 min", "14 min 24 s", "23 h 59 min 59.999 s", "24 h", "1 d 1 h"];
+    const expected = [
+      "0.5 ms",
+      "1 ms",
+      "999 ms",
+      "1 s",
+      "1.5 s",
+      "1 min",
+      "14 min 24 s",
+      "23 h 59 min 59.999 s",
+      "24 h",
+      "1 d 1 h",
+    ];
     assert.deepEqual(said, expected);
   });
 });

@@ -48,7 +48,9 @@ export async function serve(): Promise<Served> {
     const bytes = gzipSync(await readFile(join(BUILT, file)), { level: 9 });
     sent.set(path, (sent.get(path) ?? 0) + bytes.length);
     const type = TYPES[extname(file)] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type, "content-encoding": "gzip", "cache-control": "no-store" }).end(bytes);
+    response
+      .writeHead(200, { "content-type": type, "content-encoding": "gzip", "cache-control": "no-store" })
+      .end(bytes);
   };
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   const { port } = server.address() as AddressInfo;

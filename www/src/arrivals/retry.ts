@@ -64,7 +64,11 @@ export function withRetries(rules: readonly Rule[], first: Arrivals, retry: Retr
       continue;
     }
     if (retry.kind === "queue" && client.tries === 0) line.push(client);
-    clients.add({ ...client, at: now + pause(retry, answer.retryAfterMs, client.tries, jitter), tries: client.tries + 1 });
+    clients.add({
+      ...client,
+      at: now + pause(retry, answer.retryAfterMs, client.tries, jitter),
+      tries: client.tries + 1,
+    });
   }
   engine.close();
   return {

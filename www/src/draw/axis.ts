@@ -36,10 +36,14 @@ export function drawAxis(surface: Surface, arrivals: Arrivals, scale: TimeScale,
       pen.lineTo(now, 8);
       pen.closePath();
     });
-    surface.stroke("text", (pen) => {
-      pen.moveTo(now, 0);
-      pen.lineTo(now, AXIS_HEIGHT);
-    }, { width: 1.5 });
+    surface.stroke(
+      "text",
+      (pen) => {
+        pen.moveTo(now, 0);
+        pen.lineTo(now, AXIS_HEIGHT);
+      },
+      { width: 1.5 },
+    );
   }
 }
 

@@ -72,7 +72,9 @@ function compose({ tracks, arrivals, view, playhead }: Picture, place: Place): v
     );
     y += HEADING + height + MARGIN / 2;
   }
-  place(MARGIN, y, (surface) => surface.text("faint", "Drawn by the Tidegate playground; every decision by its engine.", 0, 14));
+  place(MARGIN, y, (surface) =>
+    surface.text("faint", "Drawn by the Tidegate playground; every decision by its engine.", 0, 14),
+  );
 }
 
 function pictureHeight({ tracks }: Picture): number {

@@ -173,10 +173,14 @@ function drawTat(surface: Surface, track: Track, { x, width }: TimeScale, y: num
   const from = Math.max(0, x(playhead));
   const to = Math.min(width, x(playhead + level / recovery(rule)));
   if (to - from < 2) return;
-  surface.stroke("level", (pen) => {
-    pen.moveTo(from, y - 1);
-    pen.lineTo(to, y - 1);
-  }, { width: 3 });
+  surface.stroke(
+    "level",
+    (pen) => {
+      pen.moveTo(from, y - 1);
+      pen.lineTo(to, y - 1);
+    },
+    { width: 3 },
+  );
   surface.fill("level", (pen) => {
     pen.moveTo(to, y - 9);
     pen.lineTo(to + 5, y - 4);
@@ -244,20 +248,28 @@ function drawMarks(surface: Surface, track: Track, scale: TimeScale, top: number
       else pen.rect(x - 2, middle - 1 - long(admitted), 4, long(admitted));
     }
   });
-  surface.stroke("refused", (pen) => {
-    for (const { x, refused } of all) {
-      if (refused === 0) continue;
-      if (dots) cross(pen, x, middle + 9, 2.6);
-      else hollow(pen, x - 1.5, middle + 2, 3, long(refused) - 1);
-    }
-  }, { width: 1.5 });
-  surface.stroke("faint", (pen) => {
-    for (const { x, refused, spared } of all) {
-      if (spared === 0) continue;
-      if (dots) circle(pen, x, middle + 9, 2.6);
-      else hollow(pen, x - 1.5, middle + 2 + long(refused), 3, long(spared) - 1);
-    }
-  }, { width: 1.3 });
+  surface.stroke(
+    "refused",
+    (pen) => {
+      for (const { x, refused } of all) {
+        if (refused === 0) continue;
+        if (dots) cross(pen, x, middle + 9, 2.6);
+        else hollow(pen, x - 1.5, middle + 2, 3, long(refused) - 1);
+      }
+    },
+    { width: 1.5 },
+  );
+  surface.stroke(
+    "faint",
+    (pen) => {
+      for (const { x, refused, spared } of all) {
+        if (spared === 0) continue;
+        if (dots) circle(pen, x, middle + 9, 2.6);
+        else hollow(pen, x - 1.5, middle + 2 + long(refused), 3, long(spared) - 1);
+      }
+    },
+    { width: 1.3 },
+  );
   labelBars(surface, all, middle, long);
 }
 
@@ -266,7 +278,8 @@ function labelBars(surface: Surface, all: readonly Bin[], middle: number, long: 
   all.forEach(({ x, admitted, refused }, index) => {
     const room = Math.min(x - (all[index - 1]?.x ?? -99), (all[index + 1]?.x ?? x + 99) - x);
     if (room < 34) return;
-    if (admitted > 3) surface.text("admitted", number(admitted), x + 6, middle - long(admitted) / 2 + 3, { bold: true });
+    if (admitted > 3)
+      surface.text("admitted", number(admitted), x + 6, middle - long(admitted) / 2 + 3, { bold: true });
     if (refused > 3) surface.text("refused", number(refused), x + 6, middle + long(refused) / 2 + 6, { bold: true });
   });
 }
@@ -289,12 +302,17 @@ function hollow(pen: Pen, x: number, y: number, width: number, height: number): 
 
 function drawFuture(surface: Surface, { x, width }: TimeScale, height: number, playhead: number): void {
   const at = x(playhead);
-  if (at < width) surface.fill("background", (pen) => pen.rect(Math.max(0, at), 0, width - Math.max(0, at), height), 0.72);
+  if (at < width)
+    surface.fill("background", (pen) => pen.rect(Math.max(0, at), 0, width - Math.max(0, at), height), 0.72);
   if (at >= 0 && at <= width) {
-    surface.stroke("text", (pen) => {
-      pen.moveTo(at, 0);
-      pen.lineTo(at, height);
-    }, { width: 1.5 });
+    surface.stroke(
+      "text",
+      (pen) => {
+        pen.moveTo(at, 0);
+        pen.lineTo(at, height);
+      },
+      { width: 1.5 },
+    );
   }
 }
 
@@ -308,9 +326,13 @@ function drawCursor(surface: Surface, track: Track, { x }: TimeScale, height: nu
   const retry = track.retryAfterMs[cursor] ?? 0;
   if (up || retry < 0) return;
   // From the refusal to the moment at which the same request passes.
-  surface.stroke("refused", (pen) => {
-    pen.moveTo(x(time) + 9, y);
-    pen.lineTo(Math.max(x(time) + 9, x(time + retry)), y);
-  }, { width: 1.5, dash: [2, 3] });
+  surface.stroke(
+    "refused",
+    (pen) => {
+      pen.moveTo(x(time) + 9, y);
+      pen.lineTo(Math.max(x(time) + 9, x(time + retry)), y);
+    },
+    { width: 1.5, dash: [2, 3] },
+  );
   surface.fill("admitted", (pen) => circle(pen, x(time + retry), y, 3));
 }

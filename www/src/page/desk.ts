@@ -242,7 +242,9 @@ export class Desk {
     const from = this.#painted;
     const first = event.type === "pointerdown";
     const steps = first ? 1 : Math.floor(Math.abs(to - from) / apart);
-    const xs = Array.from({ length: steps }, (_, step) => (first ? to : from + Math.sign(to - from) * apart * (step + 1)));
+    const xs = Array.from({ length: steps }, (_, step) =>
+      first ? to : from + Math.sign(to - from) * apart * (step + 1),
+    );
     if (xs.length === 0) return;
     this.#painted = xs.at(-1);
     playground.paint(
@@ -298,7 +300,8 @@ export class Desk {
       this.playground.undo();
     }
     const own = "button, input, select, textarea, summary, a, [contenteditable]";
-    if (event.key !== " " || event.repeat || event.ctrlKey || event.metaKey || event.altKey || target.closest(own)) return;
+    if (event.key !== " " || event.repeat || event.ctrlKey || event.metaKey || event.altKey || target.closest(own))
+      return;
     event.preventDefault();
     this.playground.send();
   }

@@ -1,4 +1,4 @@
-import { type Arrivals, lowerBound, upperBound, without, withMore } from "../arrivals/arrivals.ts";
+import { type Arrivals, lowerBound, upperBound, withMore, without } from "../arrivals/arrivals.ts";
 import { showing, zoomed } from "../draw/timescale.ts";
 import { type LaneOutcome, runLane } from "../outcome/simulator.ts";
 import { summary, type Track } from "../outcome/track.ts";
@@ -230,7 +230,8 @@ export class Playground {
     let { arrivals } = this;
     for (const time of times) {
       const at = Math.max(0, Math.round(time));
-      arrivals = this.painting === "erase" ? without(arrivals, at - reach, at + reach) : withMore(arrivals, at, this.brush);
+      arrivals =
+        this.painting === "erase" ? without(arrivals, at - reach, at + reach) : withMore(arrivals, at, this.brush);
     }
     if (arrivals !== this.arrivals) this.update({ source: { kind: "own", arrivals } });
   }

@@ -146,7 +146,8 @@ function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track
                   @change=${(event: Event) => desk.changeRetry(index, (event.target as HTMLSelectElement).value)}
                 >
                   ${RETRIES.map(
-                    ([kind, words]) => html`<option value=${kind} ?selected=${kind === lane.retry.kind}>${words}</option>`,
+                    ([kind, words]) =>
+                      html`<option value=${kind} ?selected=${kind === lane.retry.kind}>${words}</option>`,
                   )}
                 </select>
               </label>

@@ -45,7 +45,12 @@ export function intervalFields(interval: number, label: string, changed: (interv
 }
 
 /** A field for a whole number. */
-export function numberField(words: string, label: string, value: number, changed: (value: number) => void): TemplateResult {
+export function numberField(
+  words: string,
+  label: string,
+  value: number,
+  changed: (value: number) => void,
+): TemplateResult {
   return html`
     <label>
       <span>${words}</span>
@@ -72,9 +77,7 @@ export function ruleForm(rule: Rule, label: string, changed: (rule: Rule) => voi
         .value=${live(algorithm)}
         @change=${(event: Event) => changed({ ...rule, algorithm: (event.target as HTMLSelectElement).value as Algorithm })}
       >
-        ${ALGORITHMS.map(
-          (each) => html`<option value=${each} ?selected=${each === algorithm}>${NAMES[each]}</option>`,
-        )}
+        ${ALGORITHMS.map((each) => html`<option value=${each} ?selected=${each === algorithm}>${NAMES[each]}</option>`)}
       </select>
     </label>
     ${numberField(isBucket(algorithm) ? "size" : "limit", label, limit, (value) => changed({ ...rule, limit: value }))}

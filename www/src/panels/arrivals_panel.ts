@@ -60,7 +60,10 @@ export function arrivalsPanel(desk: Desk): TemplateResult {
           type="button"
           @click=${() => {
             playground.stop();
-            playground.update({ source: { kind: "own", arrivals: { times: new Float64Array(0) } } }, { undoable: true });
+            playground.update(
+              { source: { kind: "own", arrivals: { times: new Float64Array(0) } } },
+              { undoable: true },
+            );
           }}
         >
           Clear

@@ -2,8 +2,8 @@ import { html, type TemplateResult } from "lit-html";
 import { type Picture, toPng, toSvg } from "../draw/picture.ts";
 import { summary } from "../outcome/track.ts";
 import type { Desk } from "../page/desk.ts";
-import { MOST_SHARED, toFragment } from "../scenario/share.ts";
 import { number } from "../rule/words.ts";
+import { MOST_SHARED, toFragment } from "../scenario/share.ts";
 import { copy } from "./code_panel.ts";
 
 /** A link to what is on screen, and files of it. */

@@ -23,7 +23,10 @@ export function callsFor(rules: readonly Rule[], name: string): Calls {
   if (rules.length === 1 && only !== undefined) {
     const period = gcraPeriod(only);
     if (period !== undefined) {
-      return { setUp: [], check: (cost) => ["GCRA.LIMIT", `${name}:user:42`, period, only.burst, ...(cost === 1 ? [] : [cost])] };
+      return {
+        setUp: [],
+        check: (cost) => ["GCRA.LIMIT", `${name}:user:42`, period, only.burst, ...(cost === 1 ? [] : [cost])],
+      };
     }
     if (only.algorithm !== "gcra") {
       return {

@@ -31,11 +31,15 @@ export function choose(quota: Quota): Choice {
     advice.push("A bucket admits its whole size at once after a quiet time, so up to that much more in one interval.");
   }
   if (counting === "calendar") {
-    advice.push("Windows are aligned to 1970-01-01 00:00 UTC: a 24 h window ends at UTC midnight, not at local midnight.");
+    advice.push(
+      "Windows are aligned to 1970-01-01 00:00 UTC: a 24 h window ends at UTC midnight, not at local midnight.",
+    );
     if (86_400_000 % interval !== 0 && interval % 86_400_000 !== 0) {
       advice.push("This interval does not divide a day, so its windows drift against the calendar.");
     }
-    advice.push("Two neighboring windows can be spent back to back around their edge. That is what the provider permits.");
+    advice.push(
+      "Two neighboring windows can be spent back to back around their edge. That is what the provider permits.",
+    );
     if (cost > limit) advice.push("A request that costs more than the limit can never pass.");
   }
   if (counting === "rolling") {
@@ -43,7 +47,8 @@ export function choose(quota: Quota): Choice {
     if (cost > limit) advice.push("A request that costs more than the limit can never pass.");
   }
   if (counting === "evenly") {
-    if (cost > burst) advice.push("The burst was raised to the cost: a request must fit in the burst, or it could never pass.");
+    if (cost > burst)
+      advice.push("The burst was raised to the cost: a request must fit in the burst, or it could never pass.");
     else if (burst === 1) advice.push("Requests are spaced evenly; nothing comes back to back.");
     else advice.push("Only allow a burst when the provider tolerates it: it adds to what one interval can see.");
   }
@@ -120,6 +125,7 @@ export function readQuotas(text: string): Quota[] {
     const limit = Number(digits.replaceAll(/[,_]/g, "")) * (kilo === undefined ? 1 : 1000);
     add(limit, Number(count ?? "1") * (UNITS[unit.toLowerCase().replace(/(?<=..)s$/, "")] ?? 0));
   }
-  if (quotas.length === 0) for (const [, limit, seconds] of text.matchAll(HEADER)) add(Number(limit), Number(seconds) * 1000);
+  if (quotas.length === 0)
+    for (const [, limit, seconds] of text.matchAll(HEADER)) add(Number(limit), Number(seconds) * 1000);
   return quotas.slice(0, 6);
 }

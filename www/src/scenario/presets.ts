@@ -142,11 +142,7 @@ export const PRESETS: readonly Preset[] = [
     title: "Three years of a daily quota",
     lesson:
       "Simulated time costs nothing. Over years the rules that hold a quota admit nearly the same number; look at the most in any day, and at who waits for midnight.",
-    lanes: [
-      lane(rule("fixed-window", 100, DAY)),
-      lane(rule("sliding-window", 100, DAY)),
-      lane(rule("gcra", 100, DAY)),
-    ],
+    lanes: [lane(rule("fixed-window", 100, DAY)), lane(rule("sliding-window", 100, DAY)), lane(rule("gcra", 100, DAY))],
     view: { from: MIDNIGHT - 10 * DAY, to: MIDNIGHT + 1106 * DAY },
     arrivals: (_, seed) => ({ times: daily(MIDNIGHT, MIDNIGHT + 1096 * DAY, 150_000, seed) }),
   },

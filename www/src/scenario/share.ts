@@ -94,7 +94,8 @@ function ruleText({ algorithm, limit, interval, burst, rate }: Rule): string {
 function readLane(text: string): Lane {
   const [rules, suffix = ""] = text.split("!");
   const read = (rules ?? "").split("*").map(readRule);
-  if (read.length > MOST_RULES) throw new LinkError(`a policy has at most ${MOST_RULES} rules here, not ${read.length}`);
+  if (read.length > MOST_RULES)
+    throw new LinkError(`a policy has at most ${MOST_RULES} rules here, not ${read.length}`);
   return { rules: read, retry: readRetry(suffix) };
 }
 
