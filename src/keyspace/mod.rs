@@ -161,18 +161,8 @@ impl Keyspace {
     /// The live record at `place`, which is `key`'s.
     #[inline]
     pub fn state(&self, place: Place, key: Key<'_>) -> Option<State<'_>> {
-        let stored = self.table.stored(place, key)?;
-        if stored.expires() <= self.now {
-            return None;
-        }
-        match stored {
-            Stored::Tat(tat) => Some(State::Tat { tat, expires: tat.ceil() }),
-            Stored::Timed { tat, expires } => Some(State::Tat { tat, expires }),
-            Stored::Count(count) => Some(State::Count(count)),
-            Stored::Log { body, expires } | Stored::Text { body, expires } => {
-                self.table.body(place, key, body).and_then(|body| state_of(body, expires))
-            }
-        }
+        let (segment, stored) = self.table.stored(place, key)?;
+        if stored.expires() > self.now { segment.state(stored) } else { None }
     }
 
     /// Whether `new` more records fit once everything expired is reclaimed.
@@ -233,11 +223,24 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     #[inline]
     pub fn put_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
-        if self.table.overwrite_tat(place, key, tat) {
+        if self.table.overwrite_same(place, key, &Stored::tat(tat, tat.ceil())) {
             self.journal.note(|| Change::Put(key.space, key.name.into()));
             return Ok(());
         }
-        self.put_new_tat(place, key, tat)
+        self.put(place, key, Value::Tat { tat, expires: tat.ceil() })
+    }
+
+    /// Stores a fixed window's state, as [`Keyspace::put_tat`] a schedule's.
+    ///
+    /// # Errors
+    /// As [`Keyspace::put`].
+    #[inline]
+    pub fn put_count(&mut self, place: Place, key: Key<'_>, count: Count) -> Result<(), Error> {
+        if self.table.overwrite_same(place, key, &Stored::Count(count)) {
+            self.journal.note(|| Change::Put(key.space, key.name.into()));
+            return Ok(());
+        }
+        self.put(place, key, Value::Count(count))
     }
 
     /// Decides on a schedule's state and stores the new one, in one step: the fast case of [`Keyspace::locate`],
@@ -261,11 +264,6 @@ impl Keyspace {
         self.journal.note(|| Change::Put(space, name.into()));
     }
 
-    #[inline(never)]
-    fn put_new_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
-        self.put(place, key, Value::Tat { tat, expires: tat.ceil() })
-    }
-
     /// Logs `units` at `now` in the sliding log of `key`, made if need be.
     ///
     /// # Errors
@@ -277,23 +275,28 @@ impl Keyspace {
         rule: &SlidingWindow,
         units: crate::Positive,
     ) -> Result<(), Error> {
-        let now = self.now;
-        let appended = self.table.segment_mut(place, key).and_then(|(segment, offset)| {
-            let appended = segment.append_to_log(offset, key, rule, now, units)?;
-            Some((appended, segment.earliest))
-        });
-        if let Some((appended, earliest)) = appended {
-            self.table.may_expire(earliest);
-            self.journal.note(|| match appended {
-                Appended::Ordinary(at) => Change::Logged(key.space, key.name.into(), at),
-                Appended::Rewritten => Change::Put(key.space, key.name.into()),
-            });
-            self.table.reclaim(1, now);
+        if self.append(place, key, rule, units) {
             return Ok(());
         }
         let mut log = Log::new();
-        rule.admit(&mut log, now, units);
+        rule.admit(&mut log, self.now, units);
         self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
+    }
+
+    /// Logs `units` at `now` in the log of `key`; whether it has one.
+    #[inline]
+    fn append(&mut self, place: Place, key: Key<'_>, rule: &SlidingWindow, units: crate::Positive) -> bool {
+        let now = self.now;
+        let Some((segment, offset)) = self.table.segment_mut(place, key) else { return false };
+        let Some(appended) = segment.append_to_log(offset, key, rule, now, units) else { return false };
+        let earliest = segment.earliest;
+        self.table.may_expire(earliest);
+        self.journal.note(|| match appended {
+            Appended::Ordinary(at) => Change::Logged(key.space, key.name.into(), at),
+            Appended::Rewritten => Change::Put(key.space, key.name.into()),
+        });
+        self.table.reclaim(1, now);
+        true
     }
 
     /// Deletes the record; whether it was live.
@@ -322,15 +325,7 @@ impl Keyspace {
     /// Calls `visit` with each live record of the segment.
     fn visit(&self, segment: &Segment, visit: &mut impl FnMut(Key<'_>, State<'_>)) {
         for (key, stored) in segment.records().filter(|(_, stored)| stored.expires() > self.now) {
-            let state = match stored {
-                Stored::Tat(tat) => Some(State::Tat { tat, expires: tat.ceil() }),
-                Stored::Timed { tat, expires } => Some(State::Tat { tat, expires }),
-                Stored::Count(count) => Some(State::Count(count)),
-                Stored::Log { body, expires } | Stored::Text { body, expires } => {
-                    segment.body(body).and_then(|body| state_of(body, expires))
-                }
-            };
-            if let Some(state) = state {
+            if let Some(state) = segment.state(stored) {
                 visit(key, state);
             }
         }
@@ -409,13 +404,5 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     pub fn restore(&mut self, key: Key<'_>, value: Value) -> Result<(), Error> {
         self.store(self.locate(key), key, value)
-    }
-}
-
-fn state_of(body: &Body, expires: u64) -> Option<State<'_>> {
-    match body {
-        Body::Log { log, window } => Some(State::Log { log, window: *window }),
-        Body::Text(bytes) => Some(State::Text { bytes, expires }),
-        Body::Free(_) => None,
     }
 }

@@ -76,6 +76,7 @@ impl Stored {
         }
     }
 
+    #[inline(always)]
     const fn kind(&self) -> u64 {
         match self {
             Self::Tat(_) => TAT,
@@ -105,6 +106,7 @@ impl Stored {
         })
     }
 
+    #[inline(always)]
     fn payload(&self) -> [u64; 4] {
         match *self {
             Self::Tat(tat) => [tat.ms, packed(tat), 0, 0],
@@ -141,12 +143,6 @@ impl<'a> Record<'a> {
     #[inline(always)]
     pub fn has(&self, header: u64, key: Key<'_>) -> bool {
         self.header == header && self.rest.get(..key.name.len()).is_some_and(|name| same(name, key.name))
-    }
-
-    /// Whether the state is a [`Stored::Tat`].
-    #[inline]
-    pub const fn is_tat(&self) -> bool {
-        self.kind() == TAT
     }
 
     const fn kind(&self) -> u64 {
@@ -215,6 +211,22 @@ pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     for (chunk, word) in chunks.iter_mut().zip(stored.payload()).take(words) {
         *chunk = word.to_le_bytes();
     }
+    true
+}
+
+/// Overwrites the state of the record of `key` at the front of `bytes`, when it is of that kind already and not a
+/// [`Stored::Timed`]; whether it was.
+#[inline(always)]
+pub(super) fn overwrite_same(bytes: &mut [u8], key: Key<'_>, stored: &Stored) -> bool {
+    let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
+    let kind = stored.kind();
+    if u64::from_le_bytes(*head) >> 48 != kind || kind == TIMED {
+        return false;
+    }
+    let payload = rest.get_mut(padded(key.name.len())..).and_then(|rest| rest.first_chunk_mut::<SHORT>());
+    let Some(payload) = payload else { return false };
+    let [first, second, ..] = stored.payload();
+    *payload = (u128::from(first) | u128::from(second) << 64).to_le_bytes();
     true
 }
 

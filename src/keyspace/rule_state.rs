@@ -79,7 +79,8 @@ impl Keyspace {
         match decision.next {
             Next::Same => Ok(()),
             Next::Tat(tat) => self.put_tat(decision.place, key, tat),
-            Next::Count(count) => self.put(decision.place, key, Value::Count(count)),
+            Next::Count(count) => self.put_count(decision.place, key, count),
+            Next::Log(rule, units) if self.append(decision.place, key, &rule, units) => Ok(()),
             Next::Log(rule, units) => match self.state(decision.place, key) {
                 None | Some(State::Log { .. }) => self.log(decision.place, key, &rule, units),
                 Some(other) => {

@@ -5,14 +5,14 @@
 
 use alloc::vec::Vec;
 
-use super::Key;
 use super::arena::{Arena, Offset};
 use super::bodies::{Bodies, Body};
 use super::hash::{Hash, Hasher};
 use super::record::{self, Record, Stored, TatBytes};
 use super::slots::{MAX_SLOTS, Slots};
+use super::{Key, State};
 use crate::Positive;
-use crate::algorithm::{Log, SlidingWindow, Tat};
+use crate::algorithm::{Log, SlidingWindow};
 
 #[derive(Default)]
 pub(super) struct Segment {
@@ -91,8 +91,19 @@ impl Segment {
         self.record(offset)?.stored_of(key)
     }
 
-    pub fn body(&self, place: u32) -> Option<&Body> {
-        self.bodies.get(place)
+    /// What `stored` says, with its body.
+    #[inline]
+    pub fn state(&self, stored: Stored) -> Option<State<'_>> {
+        match stored {
+            Stored::Tat(tat) => Some(State::Tat { tat, expires: tat.ceil() }),
+            Stored::Timed { tat, expires } => Some(State::Tat { tat, expires }),
+            Stored::Count(count) => Some(State::Count(count)),
+            Stored::Log { body, expires } | Stored::Text { body, expires } => match self.bodies.get(body)? {
+                Body::Log { log, window } => Some(State::Log { log, window: *window }),
+                Body::Text(bytes) => Some(State::Text { bytes, expires }),
+                Body::Free(_) => None,
+            },
+        }
     }
 
     /// Every record.
@@ -103,15 +114,10 @@ impl Segment {
         })
     }
 
-    /// Overwrites the tat of the record of `key` at `offset`; whether it is a record of that kind.
-    #[inline]
-    pub fn overwrite_tat(&mut self, offset: Offset, key: Key<'_>, tat: Tat) -> bool {
-        self.record(offset).is_some_and(|record| record.is_tat())
-            && self
-                .arena
-                .get_mut(offset)
-                .and_then(|bytes| record::tat_mut(bytes, key))
-                .is_some_and(|bytes| record::write_tat(bytes, tat))
+    /// Overwrites the state of the record of `key` at `offset`, which names no body; whether it was of that kind.
+    #[inline(always)]
+    pub fn overwrite_same(&mut self, offset: Offset, key: Key<'_>, stored: &Stored) -> bool {
+        self.arena.get_mut(offset).is_some_and(|bytes| record::overwrite_same(bytes, key, stored))
     }
 
     /// Logs `units` in the live log of `key` at `offset`; `None` when the record isn't one.
@@ -134,7 +140,9 @@ impl Segment {
         }
         let expires = at.saturating_add(*window);
         self.earliest = self.earliest.min(expires);
-        self.rewrite(offset, &Stored::Log { body: place, expires });
+        if let Some(bytes) = self.arena.get_mut(offset) {
+            record::overwrite_same(bytes, key, &Stored::Log { body: place, expires });
+        }
         Some(if ordinary { Appended::Ordinary(at) } else { Appended::Rewritten })
     }
 

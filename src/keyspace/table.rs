@@ -104,19 +104,15 @@ impl Table {
         self.probe(hash, key)
     }
 
-    /// What the record of `key` holds, expired or not.
+    /// What the record of `key` holds, and what it is in.
     #[inline]
-    pub fn stored(&self, place: Place, key: Key<'_>) -> Option<Stored> {
+    pub fn stored(&self, place: Place, key: Key<'_>) -> Option<(&Segment, Stored)> {
         let place = self.fresh(place, key);
         if place.offset == 0 {
             return None;
         }
-        self.segments.get(place.segment as usize)?.stored(place.offset, key)
-    }
-
-    /// The body of the record of `key`.
-    pub fn body(&self, place: Place, key: Key<'_>, body: u32) -> Option<&Body> {
-        self.segments.get(self.fresh(place, key).segment as usize)?.body(body)
+        let segment = self.segments.get(place.segment as usize)?;
+        Some((segment, segment.stored(place.offset, key)?))
     }
 
     /// Whether `key` has a record, expired or not.
@@ -143,18 +139,19 @@ impl Table {
         Some((answer, true))
     }
 
-    /// Overwrites the tat of `key` where it is; whether there was one.
+    /// Overwrites the state of `key` where it is, with one that has no body; whether there was one of that kind.
     #[inline]
-    pub fn overwrite_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> bool {
+    pub fn overwrite_same(&mut self, place: Place, key: Key<'_>, stored: &Stored) -> bool {
         if place.version != self.version || place.offset == 0 {
             return false;
         }
         let Some(segment) = self.segments.get_mut(place.segment as usize) else { return false };
-        if !segment.overwrite_tat(place.offset, key, tat) {
+        if !segment.overwrite_same(place.offset, key, stored) {
             return false;
         }
-        if segment.may_expire(tat.ms) {
-            self.may_expire(tat.ms);
+        let expires = stored.expires();
+        if segment.may_expire(expires) {
+            self.may_expire(expires);
         }
         true
     }
@@ -169,8 +166,7 @@ impl Table {
     }
 
     /// Takes note that something may expire then.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub fn may_expire(&mut self, at: u64) {
         self.earliest = self.earliest.min(at);
     }
