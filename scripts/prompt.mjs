@@ -5,10 +5,13 @@ import { Engine } from "tidegate";
 import { bold, cyan, dim, red } from "./terminal.mjs";
 
 const PROMPT = "tidegate> ";
-const engine = new Engine();
+/** While the examples are shown, no time passes: they are the documents' own, to the millisecond. */
+let stopped;
+const engine = new Engine({ clock: () => stopped ?? Date.now() });
 
 /** The documents' own examples, decided by the engine just started. */
 export function showExamples() {
+  stopped = Date.now();
   console.log(`${bold("Tidegate")}: exact rate limiting. These replies were decided just now, in this process.\n`);
   example("Ten requests a minute, spread evenly. The first:", "GCRA.LIMIT api:user:42 60000 10");
   for (let call = 2; call <= 10; call++) answer("GCRA.LIMIT api:user:42 60000 10");
@@ -24,6 +27,7 @@ export function showExamples() {
     "A bucket of 20 tokens, refilled at 5 a second.",
     "RATELIMIT.CREATE uploads 20 4000 ALGO token_bucket REFILL 5",
   );
+  stopped = undefined;
 }
 
 function example(title, line) {

@@ -24,6 +24,13 @@ export function isPositive(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+/** Throws unless `value` is an object: an options argument in the place of which a number would be ignored. */
+export function assertOptions(argument: string, value: unknown): asserts value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidArgument(argument, value, "an object");
+  }
+}
+
 /** Throws unless `value` is text of at most 4,096 UTF-8 bytes without lone surrogates. */
 export function assertName(argument: string, value: unknown): asserts value is string {
   if (typeof value !== "string") throw invalidArgument(argument, value, "text");

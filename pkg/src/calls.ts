@@ -1,4 +1,4 @@
-import { assertName, assertPositive, invalidArgument } from "./arguments.ts";
+import { assertName, assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { Command, Reply } from "./reply.ts";
 import { decimal } from "./resp/encode.ts";
@@ -46,6 +46,13 @@ export function rateLimitCheck(name: string, key: string, cost: number): Call<Ra
   assertName("key", key);
   assertPositive("cost", cost);
   return { command: ["RATELIMIT.CHECK", name, key, "COST", cost], read: readCheck };
+}
+
+/** The cost in `options`: 1 when it is left out. */
+export function costOf(options: { readonly cost?: number } | undefined): number {
+  if (options === undefined) return 1;
+  assertOptions("options", options);
+  return options.cost === undefined ? 1 : options.cost;
 }
 
 export function rateLimitPeek(name: string, key: string): Call<RateLimitCheckResult> {
@@ -164,6 +171,7 @@ function limiterOptions(options: {
   readonly refill?: number | string;
   readonly drain?: number | string;
 }): (string | number)[] {
+  assertOptions("options", options);
   const { algo, refill, drain } = options;
   const given: (string | number)[] = [];
   if (algo !== undefined) {
@@ -197,6 +205,7 @@ function plain(value: number): string {
 }
 
 function setOptions(options: SetOptions): (string | number)[] {
+  assertOptions("options", options);
   const given: (string | number)[] = [];
   if (options.ex !== undefined) {
     assertPositive("ex", options.ex);

@@ -1,4 +1,4 @@
-import { assertPositive, invalidArgument } from "./arguments.ts";
+import { assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
 import * as calls from "./calls.ts";
 import { HotKVError } from "./errors.ts";
 import * as wasm from "./module.ts";
@@ -86,6 +86,7 @@ export class Engine implements Disposable {
 
   /** {@link Engine.gcraLimit} on many keys in one go, in their order, at one time. */
   gcraLimitMany(keys: readonly string[], period: number, burst: number, count = 1): GcraLimitManyResult {
+    if (!Array.isArray(keys)) throw invalidArgument("keys", keys, "an array of text");
     assertPositive("period", period);
     assertPositive("burst", burst);
     assertPositive("count", count);
@@ -104,7 +105,7 @@ export class Engine implements Disposable {
 
   /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
   rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): RateLimitCheckResult {
-    const cost = options?.cost === undefined ? 1 : options.cost;
+    const cost = options === undefined ? 1 : calls.costOf(options);
     if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
     const core = this.#core;
     if (core === undefined) throw closed();
@@ -246,7 +247,9 @@ export class Engine implements Disposable {
   /** Opens one more client's side of the protocol, for a server; with a password, the client must send that first. */
   openSession(options: { readonly password?: string } = {}): Session {
     this.#open();
-    const connection = wasm.makeConnection(options.password);
+    const { password } = options;
+    if (password !== undefined && typeof password !== "string") throw invalidArgument("password", password, "text");
+    const connection = wasm.makeConnection(password);
     return new Session(connection, (bytes) => {
       const core = this.#open();
       const now = this.#time();
@@ -318,6 +321,7 @@ export interface EngineStats {
 
 /** Throws unless the options can make an engine. */
 export function assertEngineOptions(options: EngineOptions): void {
+  assertOptions("options", options);
   const { maxKeys, maxLimiters, clock } = options;
   if (maxKeys !== undefined) assertPositive("maxKeys", maxKeys);
   if (maxLimiters !== undefined) assertPositive("maxLimiters", maxLimiters);

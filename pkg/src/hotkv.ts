@@ -66,7 +66,7 @@ export abstract class Client implements AsyncDisposable {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
     const unknown = Number.NaN;
-    const cost = options?.cost === undefined ? 1 : options.cost;
+    const cost = calls.costOf(options);
     const rest = { remaining: unknown, limit: unknown, current: unknown, unavailable: true } as const;
     return this.#decide(calls.rateLimitCheck(name, key, cost), (allowed) =>
       allowed ? { allowed, retryAfterMs: 0, ...rest } : { allowed, retryAfterMs: unknown, ...rest },

@@ -1,6 +1,4 @@
-import { base64 } from "../wasm/inline.js";
-import { setSource } from "./module.ts";
-
-setSource(() => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+import "./inlined.ts";
+import "./places.node.ts";
 
 export * from "./index.ts";

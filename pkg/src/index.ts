@@ -2,9 +2,8 @@ import { invalidArgument } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
-import { FileTransport, filePath } from "./transports/file.ts";
+import { places } from "./places.ts";
 import { HttpTransport } from "./transports/http.ts";
-import { SocketTransport } from "./transports/socket.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
 
 export type { Client } from "./hotkv.ts";
@@ -70,21 +69,17 @@ export class HotKV extends Client {
 const KINDS = "memory:, file:PATH, https://HOST or hotkv://HOST:PORT";
 
 function opener(options: HotKVOptions): () => Backend {
-  const url = String(options.url ?? "memory:");
   assertEngineOptions(options);
+  const url = String(options.url ?? "memory:");
   if (url === "memory:") return () => ({ engine: new Engine(options) });
-  if (url.startsWith("file:")) {
-    const path = filePath(url);
-    if (options.maxKeys !== undefined) throw invalidArgument("maxKeys", options.maxKeys, "left out with file:");
-    return () => ({ transport: new FileTransport(path, options) });
-  }
   if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
-  if (/^hotkvs?:\/\//.test(url)) return () => ({ transport: new SocketTransport(url, options) });
-  throw new HotKVError("INVALID_ARGUMENT", `url must be ${KINDS}, not ${JSON.stringify(url)}`, {
-    argument: "url",
-    value: options.url,
-    allowed: KINDS,
-  });
+  const file = url.startsWith("file:");
+  if (file || /^hotkvs?:\/\//.test(url)) {
+    const open = file ? places.file : places.socket;
+    if (open !== undefined) return open(url, options);
+    throw invalidArgument("url", options.url, "memory: or https://HOST in a browser or a Worker");
+  }
+  throw invalidArgument("url", options.url, KINDS);
 }
 
 /**

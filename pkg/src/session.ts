@@ -1,3 +1,4 @@
+import { invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import { type Connection, free } from "./module.ts";
 
@@ -14,6 +15,7 @@ export class Session {
 
   /** Takes RESP bytes, whole commands or cut anywhere; the replies to those that are complete, as far as `flow` says. */
   feed(bytes: Uint8Array): Uint8Array {
+    if (!(bytes instanceof Uint8Array)) throw invalidArgument("bytes", bytes, "a Uint8Array");
     if (this.#connection === undefined) throw new HotKVError("CLOSED", "this session is closed");
     return this.#feed(bytes);
   }

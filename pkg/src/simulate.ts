@@ -1,4 +1,4 @@
-import { assertPositive, invalidArgument } from "./arguments.ts";
+import { assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
 import { BATCH, column, type Simulation, withSimulation } from "./module.ts";
 
 /** One rule of a simulation. */
@@ -55,7 +55,9 @@ export interface SimulationResult {
  * nothing when one refuses. Decides what an engine would decide, a million arrivals in a fraction of a second.
  */
 export function simulate(rules: readonly SimulatedRule[], options: SimulationOptions): SimulationResult {
+  assertOptions("options", options);
   const { times, costs, levels = false } = options;
+  if (!Array.isArray(rules)) throw invalidArgument("rules", rules, "an array of rules");
   if (rules.length === 0 || rules.length > 16) throw invalidArgument("rules", rules, "1 to 16 rules");
   if (!(times instanceof Float64Array)) throw invalidArgument("times", times, "a Float64Array");
   if (costs !== undefined && !(costs instanceof Float64Array)) throw invalidArgument("costs", costs, "a Float64Array");
@@ -96,6 +98,7 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
 }
 
 function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void {
+  assertOptions(at, rule);
   assertPositive(`${at}.limit`, rule.limit);
   assertPositive(`${at}.interval`, rule.interval);
   switch (rule.algorithm) {

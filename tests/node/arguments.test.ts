@@ -115,6 +115,37 @@ describe("F5, F6: a number that is not an integer from 1 to 2^53 - 1 is refused 
   });
 });
 
+describe("a wrong kind of argument is never taken for another", () => {
+  it("a number, text or null where options are due", async () => {
+    using engine = new Engine({ clock });
+    const client = new HotKV({ clock });
+    engine.rateLimitCreate("lim", 10, 60_000);
+    await client.rateLimitCreate("lim", 10, 60_000);
+    for (const wrong of [5, "cost", null, [5], true]) {
+      const options = wrong as never;
+      assert.throws(() => engine.rateLimitCheck("lim", "k", options), refusal("options", wrong));
+      assert.throws(() => engine.rateLimitCreate("new", 1, 1, options), refusal("options", wrong));
+      assert.throws(() => engine.set("k", "v", options), refusal("options", wrong));
+      assert.throws(() => new Engine(options), refusal("options", wrong));
+      assert.throws(() => new HotKV(options), refusal("options", wrong));
+      await assert.rejects(client.rateLimitCheck("lim", "k", options), refusal("options", wrong));
+    }
+    assert.equal(engine.rateLimitCheck("lim", "k").remaining, 9);
+    assert.equal((await client.rateLimitCheck("lim", "k")).remaining, 9);
+    await client.close();
+  });
+
+  it("text where keys are due, and anything but bytes where bytes are", () => {
+    using engine = new Engine({ clock });
+    assert.throws(() => engine.gcraLimitMany("abc" as never, 1000, 10), refusal("keys", "abc"));
+    for (const wrong of ["PING", [80], null, undefined, new ArrayBuffer(4)]) {
+      assert.throws(() => engine.execute(wrong as never), refusal("bytes", wrong));
+    }
+    assert.throws(() => engine.openSession({ password: 5 as never }), refusal("password", 5));
+    assert.equal(engine.dbSize(), 0);
+  });
+});
+
 describe("F26: keys keep apart, whatever characters they hold", () => {
   const texts = [
     "a:b",

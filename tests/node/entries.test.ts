@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 const dist = (file: string) => new URL(`../../pkg/dist/${file}`, import.meta.url).href;
 
 describe("every way into the package decides the same", () => {
-  for (const file of ["index.node.js", "index.inline.js"]) {
+  for (const file of ["index.node.js", "index.inline.js", "index.browser.js"]) {
     it(`${file} is ready at once`, async () => {
       const { Engine, HotKV, HotKVError } = await import(`${dist(file)}?alone`);
       using engine = new Engine({ clock: () => 1_764_547_200_000 });

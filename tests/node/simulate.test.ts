@@ -84,6 +84,9 @@ describe("what can't be simulated is refused by name", () => {
   const rule: SimulatedRule = { algorithm: "gcra", limit: 1, interval: 1 };
   const wrong: readonly (readonly [string, () => unknown])[] = [
     ["rules", () => simulate([], { times })],
+    ["rules", () => simulate("gcra" as never, { times })],
+    ["rules[0]", () => simulate([null as never], { times })],
+    ["options", () => simulate([rule], null as never)],
     ["rules[0].limit", () => simulate([{ ...rule, limit: Number.NaN }], { times })],
     ["rules[0].interval", () => simulate([{ ...rule, interval: 0 }], { times })],
     ["rules[1].burst", () => simulate([rule, { ...rule, burst: 1.5 } as SimulatedRule], { times })],

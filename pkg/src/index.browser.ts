@@ -1,0 +1,3 @@
+import "./inlined.ts";
+
+export * from "./index.ts";
