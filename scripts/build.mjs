@@ -1,7 +1,8 @@
 // npm run build: everything that is built, unless it is there.
 
-import { ensurePackage } from "./setup.mjs";
+import { ensurePackage, ensureWorker } from "./setup.mjs";
 import { green } from "./terminal.mjs";
 
 await ensurePackage();
-console.log(`${green("✓")} pkg/ is built`);
+await ensureWorker();
+console.log(`${green("✓")} pkg/ and build/worker/ are built`);

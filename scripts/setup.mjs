@@ -88,6 +88,20 @@ async function installDebian(name) {
   }
 }
 
+/** Builds the deployable Worker, in `build/worker`. */
+export async function ensureWorker() {
+  await ensureInstalled();
+  await step({
+    made: "build/worker",
+    from: ["src", "Cargo.toml", "Cargo.lock", ".cargo", "xtask", "package-lock.json"],
+    what: "compiling the Worker (cargo xtask worker); two minutes or three the first time",
+    make: async () => {
+      await ensureRust();
+      return run("cargo", ["run", "--package", "xtask", "--", "worker"], toStderr);
+    },
+  });
+}
+
 async function ensureRust() {
   const sysroot = output("rustc", ["--print", "sysroot"]);
   if (sysroot === undefined) fail("Rust is missing: install it with rustup, then run this again");

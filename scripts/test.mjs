@@ -1,7 +1,7 @@
 // npm test: sets everything up, runs every part, and sums up. `npm test -- style types` runs only those parts.
 
 import { run, typescriptNode } from "./run.mjs";
-import { ensureBrowser, ensureInstalled, ensurePackage, ensureRedisClients } from "./setup.mjs";
+import { ensureBrowser, ensureInstalled, ensurePackage, ensureRedisClients, ensureWorker } from "./setup.mjs";
 import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
 
 const WASM = (features) => ["--target", "wasm32-unknown-unknown", "--features", features, "--lib"];
@@ -28,6 +28,7 @@ const parts = {
       ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"],
       ["cargo", "clippy", "--quiet", ...WASM("bindings"), "--", "-D", "warnings"],
       ["cargo", "clippy", "--quiet", ...WASM("store"), "--", "-D", "warnings"],
+      ["cargo", "clippy", "--quiet", ...WASM("worker"), "--", "-D", "warnings"],
     ],
   },
   rust: {
@@ -40,8 +41,11 @@ const parts = {
     commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http}/**/*.test.ts"]],
   },
   workerd: {
-    what: "node --test: Durable Objects in workerd",
-    needs: ensurePackage,
+    what: "node --test: Durable Objects and the Worker in workerd",
+    needs: async () => {
+      await ensurePackage();
+      await ensureWorker();
+    },
     commands: () => [[typescriptNode(), "--test", "tests/workerd/**/*.test.ts"]],
   },
   resp: {

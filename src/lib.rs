@@ -15,8 +15,8 @@
 //! assert_eq!((decision.remaining, decision.reset_after), (9, 6000));
 //! # Ok::<(), tidegate::Error>(())
 //! ```
-#![no_std]
-#![cfg_attr(not(any(feature = "bindings", feature = "store")), forbid(unsafe_code))]
+#![cfg_attr(not(feature = "worker"), no_std)]
+#![cfg_attr(not(any(feature = "bindings", feature = "store", feature = "worker")), forbid(unsafe_code))]
 #![cfg_attr(
     not(test),
     deny(
@@ -29,11 +29,15 @@
 )]
 
 extern crate alloc;
-#[cfg(any(test, feature = "bindings", feature = "store"))]
+#[cfg(all(any(test, feature = "bindings", feature = "store"), not(feature = "worker")))]
 extern crate std;
 
 pub mod algorithm;
-#[cfg(all(target_arch = "wasm32", target_os = "unknown", any(feature = "bindings", feature = "store")))]
+#[cfg(all(
+    target_arch = "wasm32",
+    target_os = "unknown",
+    any(feature = "bindings", feature = "store", feature = "worker")
+))]
 mod allocator;
 #[cfg(feature = "bindings")]
 mod bindings;
@@ -46,6 +50,8 @@ mod number;
 pub mod policy;
 mod sorted_map;
 pub mod storage;
+#[cfg(any(test, feature = "worker"))]
+mod worker;
 
 pub use command::{Flow, Session};
 pub use engine::{Engine, GcraDecision, Options};

@@ -22,4 +22,6 @@ pub use counters::{Counters, Outcome};
 pub use execute::{Backend, execute};
 pub use parse::{Arguments, Command, PolicyCommand, SetOptions, Unit};
 pub use policies::AdmitOptions;
+#[cfg(feature = "worker")]
+pub(crate) use session::equal_in_constant_time;
 pub use session::{Flow, Session};

@@ -10,7 +10,7 @@ const MOST_LEVELS: usize = 16;
 
 /// A value and its text.
 #[derive(Clone, Debug)]
-pub(super) struct Json<'a> {
+pub(crate) struct Json<'a> {
     /// As it was written.
     pub text: &'a str,
     pub kind: Kind<'a>,
@@ -18,7 +18,7 @@ pub(super) struct Json<'a> {
 
 /// What a value is.
 #[derive(Clone, Debug)]
-pub(super) enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     /// A number, `true`, `false` or `null`.
     Word,
     Text(String),
@@ -220,7 +220,7 @@ fn is_number(word: &[u8]) -> bool {
 }
 
 /// Appends text as JSON.
-pub(super) fn push_quoted(json: &mut String, text: &str) {
+pub(crate) fn push_quoted(json: &mut String, text: &str) {
     json.push('"');
     for letter in text.chars() {
         let short = match letter {

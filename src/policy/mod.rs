@@ -12,7 +12,7 @@
 mod admission;
 mod canonical;
 mod interval;
-mod json;
+pub(crate) mod json;
 mod lease;
 mod namespace;
 mod read;

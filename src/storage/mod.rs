@@ -21,8 +21,13 @@ mod write;
 
 #[cfg(feature = "store")]
 mod binding;
+#[cfg(any(feature = "store", feature = "worker"))]
+mod js_sql;
 #[cfg(test)]
 mod tests;
+
+#[cfg(feature = "worker")]
+pub(crate) use js_sql::{Database, JsSql};
 
 pub use cell::{Bind, Cell, large_text};
 pub use schema::{Query, VERSION};

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -19,7 +19,7 @@ export function temporaryFolder(): string {
 export async function bundle(entry: string, into: string): Promise<string> {
   const out = join(into, basename(entry).replace(/\.\w+$/, ""));
   await build({
-    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    entryPoints: [isAbsolute(entry) ? entry : fileURLToPath(new URL(entry, import.meta.url))],
     outfile: join(out, "index.js"),
     bundle: true,
     minify: true,

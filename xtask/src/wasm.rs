@@ -43,6 +43,16 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
+/// Builds the Worker: its module, the glue, and the shim that keeps it alive.
+pub fn build_worker() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent folder")?;
+    let out = root.join("build/worker");
+    fs::create_dir_all(&out)?;
+    build_module(root, &out, &Module { feature: "worker", name: "tidegate", opt_level: "s" })?;
+    fs::copy(root.join("src/worker/shim.js"), out.join("index.js"))?;
+    Ok(())
+}
+
 fn build_module(root: &Path, out: &Path, Module { feature, name, opt_level }: &Module) -> Result<()> {
     let compiled = compile(root, feature, opt_level)?;
     let mut bindings = Bindgen::new()
@@ -59,6 +69,14 @@ fn build_module(root: &Path, out: &Path, Module { feature, name, opt_level }: &M
     fs::write(out.join(format!("{name}.js")), bindings.js())?;
     fs::write(out.join(format!("{name}.d.ts")), bindings.ts().context("wasm-bindgen wrote no types")?)?;
 
+    for (identifier, snippets) in bindings.snippets() {
+        let folder = out.join("snippets").join(identifier);
+        fs::create_dir_all(&folder)?;
+        for (index, text) in snippets.iter().enumerate() {
+            fs::write(folder.join(format!("inline{index}.js")), text)?;
+        }
+    }
+
     let unoptimized = out.join("unoptimized.wasm");
     fs::write(&unoptimized, bindings.wasm_mut().emit_wasm())?;
     let module = out.join(format!("{name}_bg.wasm"));
@@ -70,7 +88,8 @@ fn build_module(root: &Path, out: &Path, Module { feature, name, opt_level }: &M
         out.join(format!("{name}_bg.d.wasm.ts")),
         "declare const module: WebAssembly.Module;\nexport default module;\n",
     )?;
-    println!("pkg/wasm/{name}_bg.wasm: {} bytes, {} gzip", bytes.len(), gzip(&bytes)?);
+    let shown = module.strip_prefix(root).unwrap_or(&module).display();
+    println!("{shown}: {} bytes, {} gzip", bytes.len(), gzip(&bytes)?);
     Ok(())
 }
 

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { HotKV, HotKVError } from "tidegate";
+import { type ConformingStore, itConforms } from "../conformance.ts";
+import { parseReply, resp } from "../node/vectors.ts";
+import { bundle, temporaryFolder, Workerd } from "./workerd.ts";
+
+const built = fileURLToPath(new URL("../../build/worker", import.meta.url));
+const folder = temporaryFolder();
+const workers: Workerd[] = [];
+
+/** Starts the built Worker. Its entry is wrapped so that the clock can be set: what is deployed has no such hook. */
+async function start(name: string, variables: Record<string, string>): Promise<Workerd> {
+  const entry = join(folder, `${name}.js`);
+  const deployed = JSON.stringify(join(built, "index.js"));
+  writeFileSync(
+    entry,
+    `import worker from ${deployed};
+     export { TidegateObject } from ${deployed};
+     const realNow = Date.now;
+     let clock;
+     Date.now = () => clock ?? realNow();
+     export default {
+       fetch(request, env, context) {
+         const at = request.headers.get("x-test-clock");
+         if (at !== null) clock = Number(at);
+         const object = request.headers.get("x-test-object");
+         if (object !== null) return env.TIDEGATE.get(env.TIDEGATE.idFromName(object)).fetch(request);
+         return worker.fetch(request, env, context);
+       },
+     };`,
+  );
+  const workerd = await Workerd.start({
+    folder: await bundle(entry, folder),
+    storage: join(folder, `${name}-storage`),
+    classes: { TIDEGATE: "TidegateObject" },
+    variables,
+  });
+  workers.push(workerd);
+  return workerd;
+}
+
+let worker: Workerd;
+before(async () => {
+  worker = await start("open", { TIDEGATE_TOKEN: "s3cret", TIDEGATE_MAX_LIMITERS: "10000" });
+});
+after(async () => {
+  for (const workerd of workers) await workerd.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const authorization = "Bearer s3cret";
+
+async function post(path: string, body: unknown, headers: Record<string, string> = { authorization }) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await fetch(worker.url + path, { method: "POST", body: text, headers });
+  const json = (await response.json()) as { title?: string; status?: number; detail?: string };
+  return { status: response.status, type: response.headers.get("content-type"), json };
+}
+
+describe("the Worker's HTTP interface", () => {
+  it("runs a command, and says what is wrong with one", async () => {
+    const first = await post("/v1/command", ["GCRA.LIMIT", "http:a", 60000, 10]);
+    assert.deepEqual([first.status, first.json], [200, { result: [0, 10, 9, -1, 6000] }]);
+    const wrong = await post("/v1/command", ["GCRA.LIMIT", "http:a", 60000, 0]);
+    assert.deepEqual(wrong.json, { error: "ERR value is not an integer or out of range" });
+  });
+
+  it("runs a pipeline in its order, whatever objects it needs", async () => {
+    const { json } = await post("/v1/pipeline", [
+      ["SET", "p1", "x"],
+      ["GET", "p1"],
+      ["RATELIMIT.CREATE", "pipe", 2, 60000],
+      ["RATELIMIT.CHECK", "pipe", "k"],
+      ["RATELIMIT.LIST"],
+      ["DEL", "p1", "p2"],
+      ["GET", "p1"],
+      ["KEYS", "*"],
+    ]);
+    const answers = json as unknown as { result?: unknown; error?: string }[];
+    assert.deepEqual(
+      answers.slice(0, 7).map(({ result }) => result),
+      ["OK", "x", "OK", [1, 1, 0, 2, 0], ["pipe"], 1, null],
+    );
+    assert.match(answers[7]?.error ?? "", /^ERR KEYS is not offered across Durable Objects/);
+  });
+
+  it("takes MULTI for one object and refuses it for several", async () => {
+    const one = await post("/v1/pipeline", [["MULTI"], ["SET", "{m}1", "a"], ["GET", "{m}1"], ["EXEC"]]);
+    assert.deepEqual(one.json, [{ result: "OK" }, { result: "QUEUED" }, { result: "QUEUED" }, { result: ["OK", "a"] }]);
+    const two = await post("/v1/pipeline", [["MULTI"], ["SET", "m1", "a"], ["SET", "m2", "a"], ["EXEC"]]);
+    const errors = (two.json as unknown as { error?: string }[]).map(({ error }) => error?.split(" ")[0]);
+    assert.deepEqual(errors, [undefined, "CROSSSLOT", "CROSSSLOT", "EXECABORT"]);
+    assert.deepEqual((await post("/v1/command", ["GET", "m1"])).json, { result: null });
+  });
+
+  it("answers nobody without the token, and says so as a problem document", async () => {
+    for (const headers of [
+      {},
+      { authorization: "Bearer wrong" },
+      { authorization: "s3cret" },
+      { authorization: "Bearer " },
+    ]) {
+      const { status, type, json } = await post("/v1/command", ["PING"], headers as Record<string, string>);
+      assert.equal(status, 401);
+      assert.equal(type, "application/problem+json");
+      assert.deepEqual([json.title, json.status, typeof json.detail], ["Unauthorized", 401, "string"]);
+    }
+    const metrics = await fetch(`${worker.url}/metrics`);
+    assert.equal(metrics.status, 401);
+    await metrics.arrayBuffer();
+  });
+
+  it("refuses what is no command, too long, in no place, or of another method", async () => {
+    assert.equal((await post("/v1/command", "{")).status, 400);
+    assert.equal((await post("/v1/command", [])).status, 400);
+    assert.equal((await post("/v1/pipeline", ["PING"])).status, 400);
+    assert.equal((await post("/v1/command", JSON.stringify(["ECHO", "x".repeat(1 << 20)]))).status, 413);
+    assert.equal((await post("/v1/nothing", [])).status, 404);
+    const get = await fetch(`${worker.url}/v1/command`);
+    assert.equal(get.status, 405);
+    assert.equal(get.headers.get("access-control-allow-origin"), null);
+    await get.arrayBuffer();
+  });
+
+  it("says that it runs, what it counted, and what it offers", async () => {
+    const health = await fetch(`${worker.url}/v1/health`);
+    assert.deepEqual(await health.json(), { status: "ok" });
+    await post("/v1/command", ["GCRA.LIMIT", "metrics", 60000, 1]);
+    await post("/v1/command", ["GCRA.LIMIT", "metrics", 60000, 1]);
+    const metrics = await (await fetch(`${worker.url}/metrics`, { headers: { authorization } })).text();
+    assert.match(metrics, /^tidegate_commands_total\{command="gcra.limit",outcome="denied"\} [1-9]/m);
+    assert.match(metrics, /^tidegate_http_requests_total\{endpoint="\/v1\/command",status="200"\} [1-9]/m);
+    const openapi = (await (await fetch(`${worker.url}/openapi.json`)).json()) as { paths: Record<string, unknown> };
+    for (const path of ["/v1/command", "/v1/pipeline", "/v1/resp", "/v1/health", "/metrics"])
+      assert.ok(openapi.paths[path]);
+  });
+});
+
+describe("a Worker without a token", () => {
+  it("answers 503 and says how to set one, except where development allows anyone", async () => {
+    const closed = await start("closed", {});
+    const refused = await fetch(`${closed.url}/v1/command`, { method: "POST", body: '["PING"]' });
+    assert.equal(refused.status, 503);
+    assert.match(((await refused.json()) as { detail: string }).detail, /wrangler secret put TIDEGATE_TOKEN/);
+    const development = await start("development", { TIDEGATE_DEV: "allow-anyone" });
+    const answered = await fetch(`${development.url}/v1/command`, { method: "POST", body: '["PING"]' });
+    assert.deepEqual(await answered.json(), { result: "PONG" });
+  });
+});
+
+/** One object by itself: what the worked cases mean by an engine. */
+function openObject(object: string): ConformingStore {
+  return {
+    command: async (at, command) => {
+      const headers = { "x-test-clock": String(at), "x-test-object": object };
+      const response = await fetch(worker.url, { method: "POST", headers, body: new Uint8Array(resp(command)) });
+      const reply = parseReply(new Uint8Array(await response.arrayBuffer()));
+      if (reply === null || typeof reply !== "object" || Array.isArray(reply)) return reply;
+      if ("error" in reply) throw HotKVError.fromReply(reply.error);
+      return reply.ok;
+    },
+    reopen: async () => {
+      await worker.kill();
+      await worker.start();
+    },
+    close: async () => {},
+  };
+}
+
+describe("the Worker's Durable Object: the worked cases hold", () => {
+  let cases = 0;
+  itConforms(async () => openObject(`engine ${++cases}`), { everyCase: 2 });
+});
+
+// What a killed process had served last is not stored, so a clock that steps back then is not part of this.
+describe("the Worker's Durable Object: the worked cases hold with the process killed now and then", () => {
+  let cases = 0;
+  itConforms(async () => openObject(`killed ${++cases}`), { monotonic: true, everyCase: 10, reopenEvery: 40 });
+});
+
+describe("https: the worked cases hold through the Worker", () => {
+  let cases = 0;
+  itConforms(
+    async (): Promise<ConformingStore> => {
+      // Keys get a prefix of their own in place of a fresh engine; names of limiters and policies too.
+      const tag = `c${++cases}:`;
+      const url = `${worker.url}/`;
+      const client = new HotKV({ url, token: "s3cret" });
+      return {
+        command: async (at, [name = "", ...args]) => {
+          await (await fetch(`${worker.url}/v1/health`, { headers: { "x-test-clock": String(at) } })).arrayBuffer();
+          const reply = await client.command(name, ...prefixed(name, args, tag));
+          if (/^RATELIMIT\.LIST$/i.test(name) && Array.isArray(reply)) {
+            return reply.filter((name) => String(name).startsWith(tag)).map((name) => unprefixed(name, tag));
+          }
+          return unprefixed(reply, tag);
+        },
+        close: () => client.close(),
+      };
+    },
+    { monotonic: true, everyCase: 3 },
+  );
+});
+
+/** The arguments with every key and name in them moved to the case's own. */
+function prefixed(name: string, args: readonly string[], tag: string): readonly string[] {
+  if (/^(DEL|UNLINK|EXISTS|GCRA\.RESET)$/i.test(name)) return args.map((key) => tag + key);
+  if (args.length === 0 || /^(PING|ECHO)$/i.test(name)) return args;
+  const [first = "", ...rest] = args;
+  return [tag + first, ...rest];
+}
+
+function unprefixed(reply: unknown, tag: string): unknown {
+  if (typeof reply === "string" && reply.startsWith(tag)) return reply.slice(tag.length);
+  if (!Array.isArray(reply)) return reply;
+  return reply.map((item) => unprefixed(item, tag));
+}
+
+describe("the Worker's size", () => {
+  it("at most 200 KB in gzip", async () => {
+    const files = ["index.js", "tidegate.js", "tidegate_bg.wasm"].map((name) => readFileSync(join(built, name)));
+    const zipped = gzipSync(Buffer.concat(files), { level: 9 }).length;
+    assert.ok(zipped <= 200 * 1024, `${zipped} bytes`);
+  });
+});
