@@ -38,7 +38,7 @@ const parts = {
   node: {
     what: "node --test: the package on Node",
     needs: ensurePackage,
-    commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http}/**/*.test.ts"]],
+    commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http,docs}/**/*.test.ts"]],
   },
   workerd: {
     what: "node --test: Durable Objects and the Worker in workerd",

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Every page of the documentation, from the repository's root. */
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  ...["docs", "docs/guide", "docs/decisions"].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
+
+describe("every block of code in the documentation runs as it stands", () => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), "utf8");
+    // Blocks build on those before them on the same page, as a reader would type them.
+    const blocks = [...text.matchAll(/^```(?:js|ts)\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+    if (blocks.length === 0) continue;
+    it(page, () => {
+      const seen = new Set<string>();
+      const parts = blocks.map((code) => {
+        const again = [...code.matchAll(/^const (\w+)/gm)].some(([, name = ""]) => seen.has(name));
+        for (const [, name = ""] of code.matchAll(/^const (\w+)/gm)) seen.add(name);
+        return again ? undefined : code;
+      });
+      // A page that names the same thing twice means two programs.
+      const programs = parts.includes(undefined) ? blocks : [joined(blocks)];
+      for (const program of programs) {
+        const run = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {
+          cwd: root,
+          encoding: "utf8",
+          timeout: 20_000,
+        });
+        assert.equal(run.status, 0, `${run.stderr}\n${program}`);
+      }
+    });
+  }
+});
+
+/** Several blocks as one program: imports once, at the top. */
+function joined(blocks: readonly string[]): string {
+  const imports = new Map<string, Set<string>>();
+  const rest = blocks.map((code) =>
+    code.replace(/^import \{ ([^}]*) \} from "([^"]+)";$/gm, (_, names: string, from: string) => {
+      const known = imports.get(from) ?? new Set();
+      imports.set(from, known);
+      for (const name of names.split(", ")) known.add(name);
+      return "";
+    }),
+  );
+  const lines = [...imports].map(([from, names]) => `import { ${[...names].join(", ")} } from "${from}";`);
+  return [...lines, ...rest].join("\n");
+}
+
+describe("every link between pages leads somewhere", () => {
+  for (const page of pages) {
+    it(page, () => {
+      const text = readFileSync(join(root, page), "utf8");
+      for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
+        if (/^https?:/.test(target)) continue;
+        assert.ok(existsSync(join(root, dirname(page), target)), `${page} links to ${target}`);
+      }
+    });
+  }
+});
