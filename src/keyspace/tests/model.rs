@@ -132,6 +132,24 @@ fn same_as_model(keyspace: &Keyspace, model: &Model) {
     assert!(scanned == ordinary);
 }
 
+/// Updates the tat of `key`, if it holds one that is stored in the short way; whether it did.
+fn updated(keyspace: &mut Keyspace, key: Key<'_>, owned: &(u32, Vec<u8>), model: &Model, next: Tat) -> bool {
+    let mut seen = None;
+    let updated = keyspace.update_tat(key, |tat| {
+        seen = Some(tat);
+        ("answer", Some(next))
+    });
+    match (seen, model.live(owned)) {
+        (Some(seen), Some(Plain::Tat(tat, expires))) => assert!(seen == *tat && seen.ceil() == *expires),
+        (Some(seen), None) => assert!(seen.ceil() <= model.now, "what has recovered may be seen"),
+        (None, Some(Plain::Tat(tat, expires))) => assert!(tat.ceil() != *expires || tat.denominator >> 32 > 0),
+        (None, _) => {}
+        (seen, other) => panic!("{seen:?} instead of {other:?}"),
+    }
+    assert_eq!(updated, (seen.is_some() && next.denominator == 9).then_some("answer"));
+    updated.is_some()
+}
+
 fn run(seed: u64, mask: u64, steps: usize) {
     let mut random = Random(seed);
     let mut keyspace = colliding(seed, mask, usize::MAX);
@@ -180,8 +198,12 @@ fn run(seed: u64, mask: u64, steps: usize) {
                 if live { vec![Change::Removed(key.space, name())] } else { vec![] }
             }
             15..35 => {
-                let tat = Tat { ms: now + random.below(4_000), remainder: random.below(9), denominator: 9 };
-                keyspace.put_tat(place, key, tat).unwrap();
+                let denominator = if random.below(8) == 0 { 1 << 40 } else { 9 };
+                let tat = Tat { ms: now + random.below(4_000), remainder: random.below(9), denominator };
+                let stored = random.below(2) == 0 && updated(&mut keyspace, key, &owned, &model, tat);
+                if !stored {
+                    keyspace.put_tat(place, key, tat).unwrap();
+                }
                 model.records.insert(owned.clone(), Plain::Tat(tat, tat.ms + u64::from(tat.remainder > 0)));
                 vec![Change::Put(key.space, name())]
             }
