@@ -1,9 +1,12 @@
 //! The bytes of a segment's records, in chunks.
 //!
-//! A record is known by its offset in words of four bytes: eight bits tell where in a chunk, the rest tell which chunk. No
-//! record crosses from one chunk to the next; one that is larger than a chunk has one of its own. Nearly all chunks of a
-//! table are of one size, so an allocator never has a hole that nobody fits in, and an arena grows without a copy.
+//! No record lies across the end of a chunk, and one that is large has a chunk of its own. Nearly all chunks of a table
+//! are of one size, so an allocator never has a hole that nothing fits in, and an arena grows without a copy.
+//!
+//! A record is known by its offset: eight bits tell where in the chunk, in words of four bytes, the rest tell which chunk.
 
+use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::record::Record;
@@ -14,20 +17,24 @@ const CHUNK_BITS: u32 = 7;
 pub(super) const OFFSET_BITS: u32 = WORD_BITS + CHUNK_BITS;
 const MAX_CHUNKS: usize = 1 << CHUNK_BITS;
 /// Bytes in a chunk: a power of two with what an allocator puts in front.
-const CHUNK: usize = (4 << WORD_BITS) - HEADER;
-const HEADER: usize = 8;
+const CHUNK: usize = (4 << WORD_BITS) - 8;
+/// Larger records have a chunk of their own.
+const LARGE: usize = CHUNK / 4;
 /// No record is at offset 0.
-const FIRST: usize = 4;
+const FIRST: u32 = 4;
 
-/// Where a record starts, in words; never 0.
+/// Where a record is; never 0.
 pub(super) type Offset = u32;
 
 #[derive(Default)]
 pub(super) struct Arena {
-    chunks: Vec<Vec<u8>>,
-    /// Bytes that were written.
+    chunks: Vec<Box<[u8]>>,
+    /// The chunk that is being filled, and where its free bytes start.
+    filling: u32,
+    end: u32,
+    /// Bytes that were written,
     written: u32,
-    /// Those of them that no record uses any more.
+    /// and those of them that no record uses any more.
     garbage: u32,
 }
 
@@ -52,53 +59,56 @@ impl Arena {
         bytes.get(..size).unwrap_or_default()
     }
 
-    /// Whether a record of `bytes` can be appended.
+    /// Whether a record of `bytes` can be added without more chunks to fill.
     pub fn fits(&self, bytes: usize) -> bool {
-        self.chunks.last().is_some_and(|last| {
-            last.len().saturating_add(bytes) <= CHUNK || (last.is_empty() && bytes <= last.capacity())
-        })
+        if bytes > LARGE {
+            return !self.chunks.is_empty() && self.chunks.len() < MAX_CHUNKS;
+        }
+        !self.chunks.is_empty() && bytes.saturating_add(self.end as usize) <= CHUNK
     }
 
-    /// Adds a chunk, so that a record of `bytes` fits; whether it could.
-    pub fn grow(&mut self, bytes: usize) -> bool {
+    /// Adds a chunk to fill; whether it could.
+    pub fn grow(&mut self) -> bool {
         let len = self.chunks.len();
         if len >= MAX_CHUNKS {
             return false;
         }
-        if len == self.chunks.capacity() {
-            self.chunks.reserve_exact(if len == 0 { 1 } else { 4 });
-        }
-        if len == 0 {
-            let mut first = Vec::with_capacity(small(FIRST.saturating_add(bytes)));
-            first.resize(FIRST, 0);
-            self.chunks.push(first);
-            if self.fits(bytes) {
-                return true;
-            }
-        }
-        self.chunks.push(Vec::with_capacity(bytes.max(CHUNK)));
+        self.push(vec![0; CHUNK].into());
+        self.filling = count(len);
+        self.end = if len == 0 { FIRST } else { 0 };
         true
     }
 
-    /// Appends what `write` writes, `bytes` at most, which must fit; where.
-    pub fn append(&mut self, bytes: usize, write: impl FnOnce(&mut Vec<u8>)) -> Offset {
-        let chunk = self.chunks.len().saturating_sub(1);
-        let Some(last) = self.chunks.last_mut() else { return 0 };
-        let start = last.len();
-        let end = start.saturating_add(bytes);
-        if end > last.capacity() {
-            // Only the first chunk is smaller than it can become.
-            last.reserve_exact(small(end).saturating_sub(start));
+    fn push(&mut self, chunk: Box<[u8]>) {
+        let len = self.chunks.len();
+        if len == self.chunks.capacity() {
+            self.chunks.reserve_exact(if len == 0 { 1 } else { 4 });
         }
-        write(last);
-        self.written = self.written.saturating_add(count(last.len().saturating_sub(start)));
-        count(chunk) << WORD_BITS | count(start / 4)
+        self.chunks.push(chunk);
+    }
+
+    /// Adds a record of `bytes`, which must fit, as `write` writes it into zeros; where.
+    pub fn add(&mut self, bytes: usize, write: impl FnOnce(&mut [u8])) -> Offset {
+        self.written = self.written.saturating_add(count(bytes));
+        let (chunk, start) = if bytes > LARGE {
+            self.push(vec![0; bytes].into());
+            (count(self.chunks.len().saturating_sub(1)), 0)
+        } else {
+            let start = self.end;
+            self.end = start.saturating_add(count(bytes));
+            (self.filling, start)
+        };
+        let offset = chunk << WORD_BITS | start >> 2;
+        if let Some(free) = self.get_mut(offset).and_then(|free| free.get_mut(..bytes)) {
+            write(free);
+        }
+        offset
     }
 
     /// Takes note that the record at `offset` is not used any more.
     pub fn discard(&mut self, offset: Offset) {
-        let size = self.record(offset).len();
-        self.garbage = self.garbage.saturating_add(count(size));
+        let bytes = count(self.record(offset).len());
+        self.garbage = self.garbage.saturating_add(bytes);
     }
 
     /// Whether an eighth or more is garbage.
@@ -106,10 +116,10 @@ impl Arena {
         self.garbage > 0 && self.garbage >= self.written / 8
     }
 
-    /// Whether the records would do with half the chunks.
+    /// Whether the records would do with half of what is held.
     pub fn is_sparse(&self) -> bool {
         let used = self.written.saturating_sub(self.garbage) as usize;
-        self.chunks.len() > 1 && used.saturating_mul(2) < self.chunks.len().saturating_mul(CHUNK)
+        self.chunks.len() > 1 && used.saturating_mul(2) < self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
     /// Whether there are half as many chunks as there can be.
@@ -120,14 +130,8 @@ impl Arena {
     /// Bytes held on to.
     #[cfg(test)]
     pub fn footprint(&self) -> usize {
-        self.chunks.capacity() * size_of::<Vec<u8>>() + self.chunks.iter().map(Vec::capacity).sum::<usize>()
+        self.chunks.capacity() * size_of::<Box<[u8]>>() + self.chunks.iter().map(|chunk| chunk.len()).sum::<usize>()
     }
-}
-
-/// The capacity of a first chunk that must hold `bytes`.
-fn small(bytes: usize) -> usize {
-    let size = bytes.saturating_add(HEADER).next_power_of_two().max(64);
-    size.saturating_sub(HEADER).min(CHUNK)
 }
 
 #[inline(always)]
@@ -135,7 +139,8 @@ const fn split(offset: Offset) -> (usize, usize) {
     ((offset >> WORD_BITS) as usize, ((offset & ((1 << WORD_BITS) - 1)) << 2) as usize)
 }
 
-/// A number of bytes or chunks of one arena, which is small.
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// A number of bytes or chunks in one arena, which is small.
+#[expect(clippy::cast_possible_truncation, reason = "an arena is well below 2^32 bytes")]
+const fn count(number: usize) -> u32 {
+    number as u32
 }

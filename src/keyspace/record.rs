@@ -184,14 +184,22 @@ const fn size_of_kind(kind: u64, name_len: usize) -> usize {
     HEADER.saturating_add(padded(name_len)).saturating_add(payload)
 }
 
-/// Appends a record to `arena`.
-pub(super) fn append(arena: &mut alloc::vec::Vec<u8>, key: Key<'_>, stored: &Stored) {
-    arena.extend_from_slice(&(identity(key) | stored.kind() << 48).to_le_bytes());
-    arena.extend_from_slice(key.name);
-    arena.resize(arena.len().next_multiple_of(4), 0);
-    let payload = if stored.kind() == TIMED { LONG } else { SHORT };
-    for word in stored.payload().iter().take(payload / 8) {
-        arena.extend_from_slice(&word.to_le_bytes());
+/// Writes a record into `bytes`, which are zeros and just as many as it takes.
+pub(super) fn write(bytes: &mut [u8], key: Key<'_>, stored: &Stored) {
+    let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return };
+    *head = (identity(key) | stored.kind() << 48).to_le_bytes();
+    let Some((name, payload)) = rest.split_at_mut_checked(padded(key.name.len())) else { return };
+    if let Some(name) = name.get_mut(..key.name.len()) {
+        name.copy_from_slice(key.name);
+    }
+    write_payload(payload, stored);
+}
+
+fn write_payload(payload: &mut [u8], stored: &Stored) {
+    let (chunks, _) = payload.as_chunks_mut::<8>();
+    let words = if stored.kind() == TIMED { LONG / 8 } else { SHORT / 8 };
+    for (chunk, word) in chunks.iter_mut().zip(stored.payload()).take(words) {
+        *chunk = word.to_le_bytes();
     }
 }
 
@@ -206,11 +214,7 @@ pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
     *head = header.to_le_bytes();
     let Some(payload) = rest.get_mut(padded(name_len)..) else { return false };
-    let (chunks, _) = payload.as_chunks_mut::<8>();
-    let words = if stored.kind() == TIMED { LONG / 8 } else { SHORT / 8 };
-    for (chunk, word) in chunks.iter_mut().zip(stored.payload()).take(words) {
-        *chunk = word.to_le_bytes();
-    }
+    write_payload(payload, stored);
     true
 }
 

@@ -185,7 +185,7 @@ impl Segment {
     /// Adds a record. The segment must need [`Need::Nothing`].
     pub fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: Option<Body>) {
         let stored = self.keep_any(stored, body);
-        let offset = self.arena.append(record::size(key, &stored), |arena| record::append(arena, key, &stored));
+        let offset = self.arena.add(record::size(key, &stored), |bytes| record::write(bytes, key, &stored));
         self.slots.insert(hash, offset);
         self.added = self.added.saturating_add(1);
     }
@@ -275,7 +275,7 @@ impl Segment {
         if !self.arena.fits(bytes) && self.arena.is_wasteful() {
             self.compact();
         }
-        (self.arena.fits(bytes) || self.arena.grow(bytes)) && !self.slots.is_full()
+        (self.arena.fits(bytes) || (self.arena.grow() && self.arena.fits(bytes))) && !self.slots.is_full()
     }
 
     /// Copies the records into an arena without garbage.
@@ -371,7 +371,7 @@ fn leaves(log: &Log, window: u64) -> u64 {
 /// Copies a record into another arena; where.
 fn copy(bytes: &[u8], arena: &mut Arena) -> Offset {
     if !arena.fits(bytes.len()) {
-        arena.grow(bytes.len());
+        arena.grow();
     }
-    arena.append(bytes.len(), |arena| arena.extend_from_slice(bytes))
+    arena.add(bytes.len(), |new| new.copy_from_slice(bytes))
 }
