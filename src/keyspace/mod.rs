@@ -4,7 +4,7 @@
 //! record is never seen and its room is used again. Nothing here runs on a timer: the calls themselves reclaim.
 
 //!
-//! - [`rule_state`]: a rule's state in a record;
+//! - `rule_state`: a rule's state in a record;
 //! - `table`: extendible hashing, a directory over segments;
 //! - `segment`: a few hundred records, as `slots` that find them, an `arena` of bytes laid out by `record`, and `bodies`
 //!   beside it for what isn't of a few bytes;
