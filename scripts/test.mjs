@@ -51,7 +51,7 @@ const parts = {
   resp: {
     what: "node --test: the server, with the clients of Redis",
     needs: ensureRedisClients,
-    commands: () => [[typescriptNode(), "--test", "tests/resp/**/*.test.ts"]],
+    commands: () => [[typescriptNode(), "--test", "tests/{resp,cli}/**/*.test.ts"]],
   },
   browser: {
     what: "node --test: the playground in Chromium",
