@@ -1,7 +1,7 @@
 //! Fixed buffers in wasm memory: JavaScript writes keys into them and reads numbers from them, with no allocation and no
 //! copy in between.
 //!
-//! This is the only module with `unsafe`. What makes each line sound is the same everywhere: the module is built for
+//! This and the allocator are the only modules with `unsafe`. What makes each line sound is the same everywhere: the module is built for
 //! one thread (wasm without the `atomics` feature), JavaScript runs only while no function of the module runs, and no
 //! function of the module that holds one of these slices calls into JavaScript. So nobody writes while a slice is alive.
 #![allow(unsafe_code)]
