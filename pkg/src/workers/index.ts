@@ -1,11 +1,13 @@
 import { assertName, invalidArgument } from "../arguments.ts";
 import { Client, type UnavailableOptions } from "../hotkv.ts";
+import { type Rate, ValveBase, type ValveOptions } from "../valve/index.ts";
 import { type ObjectsOptions, ObjectsTransport } from "./transport.ts";
 
 export { HotKVError } from "../errors.ts";
 export type { Client } from "../hotkv.ts";
 export type { Argument, Command, Reply } from "../reply.ts";
 export type * from "../results.ts";
+export * from "../valve/index.ts";
 export { TidegateObject, type Unavailable } from "./object.ts";
 export type { Placement } from "./placement.ts";
 export type { ObjectId, ObjectNamespace, ObjectsOptions } from "./transport.ts";
@@ -37,5 +39,14 @@ export class HotKV extends Client {
       }
     }
     super(() => ({ transport: new ObjectsTransport(options) }), options);
+  }
+}
+
+/** Paces jobs against a policy that every worker of a namespace shares, in the store it is given. */
+export class Valve<const R extends Rate> extends ValveBase<R> {
+  constructor(options: ValveOptions<R>) {
+    super(options, () => {
+      throw invalidArgument("store", undefined, "a HotKV client");
+    });
   }
 }

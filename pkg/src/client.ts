@@ -1,0 +1,63 @@
+import { invalidArgument } from "./arguments.ts";
+import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
+import { HttpTransport } from "./transports/http.ts";
+import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
+
+export { HotKVError } from "./errors.ts";
+export type { Client } from "./hotkv.ts";
+export type { Argument, Command, Reply } from "./reply.ts";
+export type * from "./results.ts";
+export type { Transport } from "./transport.ts";
+export * from "./valve/index.ts";
+
+/** Where a {@link HotKV} keeps its budgets. */
+export interface HotKVOptions extends UnavailableOptions {
+  /** `https://HOST`: a Tidegate Worker. In Node, Deno and Bun also `hotkv://HOST:PORT`, or `hotkvs://` over TLS. */
+  readonly url: string | URL;
+  /** The token of an `https://` Worker. */
+  readonly token?: string;
+  /** The password of a `hotkv://` server; one in the URL counts as well. */
+  readonly password?: string;
+  /** Milliseconds to wait for a connection and for each reply; 5,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** How to open a `hotkv://` URL, where the runtime has sockets. */
+let openSocket: ((url: string, options: HotKVOptions) => Backend) | undefined;
+
+/** Says how `hotkv://` is opened; the entry points of runtimes with sockets do. */
+export function setSocket(open: (url: string, options: HotKVOptions) => Backend): void {
+  openSocket = open;
+}
+
+/**
+ * HotKV's client over the network: the same methods as everywhere, and no engine inside.
+ *
+ * ```ts
+ * const client = new HotKV({ url: "https://limits.example.com", token });
+ * const result = await client.gcraLimit("api:user:42", 60000, 10);
+ * ```
+ */
+export class HotKV extends Client {
+  constructor(options: HotKVOptions) {
+    super(opener(options), options);
+  }
+}
+
+function opener(options: HotKVOptions): () => Backend {
+  const url = String(options?.url ?? "");
+  if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
+  const open = openSocket;
+  if (open !== undefined && /^hotkvs?:\/\//.test(url)) return () => open(url, options);
+  const allowed = open === undefined ? "https://HOST" : "https://HOST or hotkv://HOST:PORT";
+  throw invalidArgument("url", options?.url, `${allowed}; memory: and file: are in tidegate`);
+}
+
+/** Paces jobs against a policy that every worker of a namespace shares, in the store it is given. */
+export class Valve<const R extends Rate> extends ValveBase<R> {
+  constructor(options: ValveOptions<R>) {
+    super(options, () => {
+      throw invalidArgument("store", undefined, "a HotKV client");
+    });
+  }
+}
