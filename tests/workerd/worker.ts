@@ -1,6 +1,7 @@
 // A Worker as a user's own would be, over the package's class, and the hooks that tests need: a clock that can be set, an end of
 // every engine, counts of rows, and a trap. None of them is in the package.
 
+import { type InitOutput, initSync } from "../../pkg/wasm/store.js";
 import { type Command, HotKV, HotKVError, type HotKVOptions, type Reply, TidegateObject } from "tidegate/workers";
 
 /** The objects' clock: `undefined` is the real one. */
@@ -40,6 +41,11 @@ export class TestObject extends TidegateObject {
 
   protected override now(): number {
     return clock ?? Date.now();
+  }
+
+  /** Runs the alarm out of its time. */
+  async ring(): Promise<void> {
+    await this.alarm();
   }
 
   /** Whether anything is stored, and whether an alarm is set. */
@@ -100,11 +106,35 @@ export default {
         const stub = env.TIDEGATE.get(id) as unknown as TestObject;
         return Response.json(await stub.leftovers());
       }
+      case "/memory":
+        return Response.json(memory().buffer.byteLength);
+      case "/exhaust": {
+        // All memory is taken, so the next call that needs some more ends in a real trap.
+        const { buffer } = memory();
+        memory().grow(65_536 - buffer.byteLength / 65_536);
+        return Response.json(memory().buffer.byteLength);
+      }
+      case "/limit": {
+        const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
+        const result = await client.gcraLimit("limited", 60_000, 10).catch((error: unknown) => error);
+        return Response.json(result instanceof HotKVError ? shown(result) : result, undefined);
+      }
+      case "/alarm": {
+        const stub = env.TIDEGATE.get(env.TIDEGATE.idFromName(ask.object ?? "")) as unknown as TestObject;
+        await stub.ring();
+        return new Response();
+      }
       default:
         return new Response("ready");
     }
   },
 };
+
+/** The memory of the store's module, which is ready already. */
+function memory(): WebAssembly.Memory {
+  const exports: InitOutput = initSync({ module: new Uint8Array(0) });
+  return exports.memory;
+}
 
 function shown(reply: Reply): unknown {
   if (reply instanceof HotKVError) return { error: reply.message, code: reply.code, retryable: reply.retryable };

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { TestWorker } from "./harness.ts";
+
+const START = 1_764_547_200_000;
+let worker: TestWorker;
+before(async () => {
+  worker = await TestWorker.start();
+});
+after(() => worker?.stop());
+
+/** Waits until `done` or five seconds have passed. */
+async function until(done: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await done()) return true;
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  return false;
+}
+
+describe("rows written", () => {
+  const kinds: Readonly<Record<string, { make: string[][]; ask: string[]; rows: number }>> = {
+    "GCRA.LIMIT": { make: [], ask: ["GCRA.LIMIT", "k", "60000", "5"], rows: 1 },
+    "a sliding window": {
+      make: [["RATELIMIT.CREATE", "l", "5", "60000"]],
+      ask: ["RATELIMIT.CHECK", "l", "k"],
+      rows: 2,
+    },
+    "a token bucket": {
+      make: [["RATELIMIT.CREATE", "l", "5", "60000", "ALGO", "token_bucket"]],
+      ask: ["RATELIMIT.CHECK", "l", "k"],
+      rows: 2,
+    },
+    "a fixed window": {
+      make: [["RATELIMIT.CREATE", "l", "5", "60000", "ALGO", "fixed_window"]],
+      ask: ["RATELIMIT.CHECK", "l", "k"],
+      rows: 2,
+    },
+  };
+  for (const [kind, { make, ask, rows }] of Object.entries(kinds)) {
+    it(`${kind}: ${rows} for an admission, none for a refusal`, async () => {
+      const object = worker.fresh("rows");
+      // The first admission makes the table.
+      if (make.length > 0) await worker.raw(object, START, make);
+      await worker.raw(object, START, [ask]);
+      await worker.count();
+      for (let time = 1; time <= 4; time++) {
+        await worker.raw(object, START + time, [ask]);
+        assert.equal((await worker.count()).written, rows, `admission ${time}`);
+      }
+      for (let time = 5; time <= 8; time++) {
+        await worker.raw(object, START + time, [ask]);
+        assert.deepEqual(await worker.count(), { read: 0, written: 0, calls: 0 + 1 }, `refusal ${time}`);
+      }
+    });
+  }
+
+  it("a pipeline writes a key once, however often it is spent", async () => {
+    const object = worker.fresh("rows");
+    await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "100");
+    await worker.count();
+    await worker.raw(object, START, Array(16).fill(["GCRA.LIMIT", "k", "60000", "100"]));
+    assert.equal((await worker.count()).written, 1);
+  });
+});
+
+describe("an object that wakes", () => {
+  it("reads as much for its first call with 100,000 stored keys as with 1,000", async () => {
+    const costs: object[] = [];
+    for (const keys of [1000, 100_000]) {
+      const object = worker.fresh("wake");
+      for (let first = 0; first < keys; first += 1000) {
+        const commands = Array.from({ length: 1000 }, (_, key) => ["GCRA.LIMIT", `k${first + key}`, "86400000", "10"]);
+        await worker.raw(object, START, commands);
+      }
+      await worker.ask("/reopen");
+      await worker.count();
+      assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k7", "86400000", "10"), [0, 10, 8, -1, 17_280_000]);
+      costs.push(await worker.count());
+    }
+    assert.deepEqual(costs[1], costs[0]);
+  });
+
+  it("F41: after a restart at +20 s of a 60 s limit: still denied, with the retry that is left", async () => {
+    const object = worker.fresh("restart");
+    assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "1"), [0, 1, 0, -1, 60_000]);
+    await worker.workerd.kill();
+    await worker.workerd.start();
+    assert.deepEqual(await worker.one(object, START + 20_000, "GCRA.LIMIT", "k", "60000", "1"), [1, 1, 0, 40_000, 40_000]);
+  });
+});
+
+describe("F42: cleaning up", () => {
+  it("an object with nothing left holds no storage and no alarm", async () => {
+    const object = worker.fresh("cleaned");
+    await worker.one(object, Date.now(), "GCRA.LIMIT", "k", "300", "1");
+    const { tables, alarm } = await worker.ask<{ tables: number; alarm: number | null }>("/leftovers", { object });
+    assert.equal(tables, 1);
+    assert.ok(alarm !== null && alarm > Date.now() - 1000 && alarm < Date.now() + 2000, String(alarm));
+    await worker.ask("/count", { at: null });
+    const empty = async () => {
+      const left = await worker.ask<{ tables: number; alarm: number | null }>("/leftovers", { object });
+      return left.tables === 0 && left.alarm === null;
+    };
+    assert.ok(await until(empty));
+    // And it works on as a new one.
+    assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k", "300", "1"), [0, 1, 0, -1, 300]);
+  });
+
+  it("an alarm that comes early or twice changes no decision and deletes nothing that counts", async () => {
+    const object = worker.fresh("early");
+    await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "2");
+    for (let times = 0; times < 2; times++) await worker.ask("/alarm", { object, at: START + 10 });
+    assert.deepEqual(await worker.one(object, START + 20, "GCRA.LIMIT", "k", "60000", "2"), [0, 2, 0, -1, 59_980]);
+    await worker.ask("/alarm", { object, at: START + 30 });
+    await worker.ask("/reopen");
+    assert.deepEqual(await worker.one(object, START + 40, "GCRA.LIMIT", "k", "60000", "2"), [1, 2, 0, 29_960, 59_960]);
+  });
+
+  it("without any alarm, what has expired is gone all the same", async () => {
+    const object = worker.fresh("lost");
+    await worker.one(object, START, "SET", "k", "v", "PX", "1000");
+    await worker.ask("/reopen");
+    assert.equal(await worker.one(object, START + 1000, "GET", "k"), null);
+  });
+
+  it("one alarm looks at a bounded number of rows, and the next ones at the rest", async () => {
+    const object = worker.fresh("many");
+    for (let first = 0; first < 3000; first += 1000) {
+      const commands = Array.from({ length: 1000 }, (_, key) => ["SET", `k${first + key}`, "v", "PX", "1000"]);
+      await worker.raw(object, START, commands);
+    }
+    await worker.count();
+    await worker.ask("/alarm", { object, at: START + 1000 });
+    const { written } = await worker.count();
+    assert.ok(written >= 900 && written <= 1001, `${written} rows`);
+    const empty = async () => (await worker.ask<{ tables: number }>("/leftovers", { object })).tables === 0;
+    assert.ok(await until(empty));
+  });
+});
+
+describe("F43: an engine that fails", () => {
+  it("out of memory: the call gets an error, the next ones their answers, in every object", async () => {
+    const objects = Array.from({ length: 20 }, () => worker.fresh("trapped"));
+    for (const object of objects) await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "2");
+    await worker.ask("/exhaust");
+    const options = { namespace: worker.fresh("trap"), denyCacheMs: 0 };
+    const [failed] = await worker.run(options, [["SET", "big", "x".repeat(1 << 20)]], START);
+    assert.deepEqual((failed as { code: string; retryable: boolean }).code, "STORE_UNAVAILABLE");
+    assert.equal((failed as { retryable: boolean }).retryable, true);
+    for (const object of objects) {
+      assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "2"), [0, 2, 0, -1, 60_000]);
+      assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "2"), [1, 2, 0, 30_000, 60_000]);
+    }
+    assert.ok((await worker.ask<number>("/memory")) < 1 << 24);
+  });
+});
+
+describe("1,000 objects in one isolate", () => {
+  it("take at most 8 KB of wasm memory each", async () => {
+    const batch = async (count: number) => {
+      for (let first = 0; first < count; first += 50) {
+        const commands = Array.from({ length: 50 }, () => ["GCRA.LIMIT", worker.fresh("key"), 60_000, 10]);
+        await worker.run({ namespace: "thousand" }, commands, null);
+      }
+    };
+    await batch(50);
+    const before = await worker.ask<number>("/memory");
+    await batch(1000);
+    const bytes = ((await worker.ask<number>("/memory")) - before) / 1000;
+    assert.ok(bytes <= 8192, `${bytes} bytes an object`);
+  });
+});
