@@ -75,7 +75,10 @@ describe("an object that wakes", () => {
       }
       await worker.ask("/reopen");
       await worker.count();
-      assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k7", "86400000", "10"), [0, 10, 8, -1, 17_280_000]);
+      assert.deepEqual(
+        await worker.one(object, START, "GCRA.LIMIT", "k7", "86400000", "10"),
+        [0, 10, 8, -1, 17_280_000],
+      );
       costs.push(await worker.count());
     }
     assert.deepEqual(costs[1], costs[0]);
@@ -86,7 +89,10 @@ describe("an object that wakes", () => {
     assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "1"), [0, 1, 0, -1, 60_000]);
     await worker.workerd.kill();
     await worker.workerd.start();
-    assert.deepEqual(await worker.one(object, START + 20_000, "GCRA.LIMIT", "k", "60000", "1"), [1, 1, 0, 40_000, 40_000]);
+    assert.deepEqual(
+      await worker.one(object, START + 20_000, "GCRA.LIMIT", "k", "60000", "1"),
+      [1, 1, 0, 40_000, 40_000],
+    );
   });
 });
 

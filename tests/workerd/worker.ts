@@ -1,8 +1,8 @@
 // A Worker as a user's own would be, over the package's class, and the hooks that tests need: a clock that can be set, an end of
 // every engine, counts of rows, and a trap. None of them is in the package.
 
-import { type InitOutput, initSync } from "../../pkg/wasm/store.js";
 import { type Command, HotKV, HotKVError, type HotKVOptions, type Reply, TidegateObject } from "tidegate/workers";
+import { type InitOutput, initSync } from "../../pkg/wasm/store.js";
 
 /** The objects' clock: `undefined` is the real one. */
 let clock: number | undefined;
