@@ -221,7 +221,7 @@ describe("a store that does not answer in time", () => {
   it("rejects, allows or denies, as the client wants, and says that it was not the store", async () => {
     await worker.count(400);
     const ask = (onUnavailable?: string) =>
-      worker.ask<Record<string, unknown>>("/limit", {
+      worker.ask<Partial<Failure>>("/limit", {
         options: fresh({ timeoutMs: 50, ...(onUnavailable === undefined ? {} : { onUnavailable }) }),
       });
     const [thrown, allowed, denied] = [await ask(), await ask("allow"), await ask("deny")];
