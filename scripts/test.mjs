@@ -1,7 +1,14 @@
 // npm test: sets everything up, runs every part, and sums up. `npm test -- style types` runs only those parts.
 
 import { run, typescriptNode } from "./run.mjs";
-import { ensureBrowser, ensureInstalled, ensurePackage, ensurePlayground, ensureRedisClients, ensureWorker } from "./setup.mjs";
+import {
+  ensureBrowser,
+  ensureInstalled,
+  ensurePackage,
+  ensurePlayground,
+  ensureRedisClients,
+  ensureWorker,
+} from "./setup.mjs";
 import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
 
 const WASM = (features) => ["--target", "wasm32-unknown-unknown", "--features", features, "--lib"];

@@ -43,9 +43,13 @@ export class TestObject extends TidegateObject {
     return clock ?? Date.now();
   }
 
-  /** Runs the alarm out of its time. */
-  async ring(): Promise<void> {
-    await this.alarm();
+  /** Runs the alarm out of its time; the rows that it wrote. */
+  async ring(): Promise<number> {
+    const before = rows.written;
+    const alarm = this.alarm();
+    const written = rows.written - before;
+    await alarm;
+    return written;
   }
 
   /** Whether anything is stored, and whether an alarm is set. */
@@ -121,8 +125,7 @@ export default {
       }
       case "/alarm": {
         const stub = env.TIDEGATE.get(env.TIDEGATE.idFromName(ask.object ?? "")) as unknown as TestObject;
-        await stub.ring();
-        return new Response();
+        return Response.json(await stub.ring());
       }
       default:
         return new Response("ready");
