@@ -66,7 +66,7 @@ const parts = {
     needs: ensureBrowser,
     commands: () => [
       ["tsc", "--noEmit", "--project", "www"],
-      [typescriptNode(), "--test", "--test-concurrency=1", "tests/browser/**/*.test.ts"],
+      [typescriptNode(), "--test", "--test-concurrency=1", "--test-timeout=240000", "tests/browser/**/*.test.ts"],
     ],
   },
 };

@@ -58,11 +58,10 @@ function request(): void {
   requestAnimationFrame((now) => {
     framePending = false;
     if (playground.moving) playground.advance(now);
-    if (pageIsStale || playground.moving || Math.abs(now - refreshed) > 100) {
+    if (pageIsStale) {
       pageIsStale = false;
-      refreshed = now;
       render(page(desk), root);
-    } else {
+    } else if (!playground.moving) {
       later();
     }
     stage.draw();
@@ -71,10 +70,9 @@ function request(): void {
   });
 }
 
-let refreshed = 0;
 let late: ReturnType<typeof setTimeout> | undefined;
 
-/** While something is dragged, texts follow a few times a second; the last word is theirs as well. */
+/** While something is dragged only the canvases and their counts follow; the rest of the page does when it rests. */
 function later(): void {
   clearTimeout(late);
   late = setTimeout(() => {

@@ -9,7 +9,7 @@ const STRIP = 38;
 const BIN = 5;
 
 /** Draws the requests as they arrive, and the time. */
-export function drawAxis(surface: Surface, arrivals: Arrivals, scale: TimeScale, playhead: number): void {
+export function drawAxis(surface: Surface, arrivals: Arrivals, scale: TimeScale, playhead?: number): void {
   drawArrivals(surface, arrivals, scale);
   surface.stroke("line", (pen) => {
     pen.moveTo(0, STRIP + 0.5);
@@ -28,7 +28,7 @@ export function drawAxis(surface: Surface, arrivals: Arrivals, scale: TimeScale,
     const half = words.length * 3.4;
     if (at > half && at < width - half) surface.text("faint", words, at, STRIP + 18, { align: "center" });
   }
-  const now = x(playhead);
+  const now = playhead === undefined ? -1 : x(playhead);
   if (now >= 0 && now <= width) {
     surface.fill("text", (pen) => {
       pen.moveTo(now - 6, 0);

@@ -1,5 +1,14 @@
 import { lowerBound, upperBound } from "../arrivals/arrivals.ts";
-import { ADMITTED, countAt, fullAt, levelAt, mostBetween, SPARED, type Track } from "../outcome/track.ts";
+import {
+  ADMITTED,
+  countAt,
+  fullAt,
+  levelAt,
+  mostBetween,
+  refusedBefore,
+  SPARED,
+  type Track,
+} from "../outcome/track.ts";
 import { isSchedule, recovery } from "../rule/rule.ts";
 import { number } from "../rule/words.ts";
 import type { Surface } from "./surface.ts";
@@ -7,8 +16,8 @@ import type { TimeScale } from "./timescale.ts";
 
 /** What is picked out in a row. */
 export interface Focus {
-  /** The moment up to which requests have come; what is later is faint. */
-  readonly playhead: number;
+  /** The moment up to which requests have come; what is later is faint. On screen the present is a layer of its own. */
+  readonly playhead?: number;
   /** The request under the pointer or the keyboard's cursor. */
   readonly cursor?: number | undefined;
   /** The units at the top of the chart: rows that count in the same window share it, so that their heights compare. */
@@ -40,10 +49,11 @@ export function drawRow(surface: Surface, track: Track, scale: TimeScale, height
   drawEdges(surface, track, scale, height);
   if (track.rule !== undefined) {
     drawChart(surface, track, scale, levelTop - GAP, focus.highest);
-    drawLevel(surface, track, scale, levelTop, focus.playhead);
+    drawLevel(surface, track, scale, levelTop);
+    if (focus.playhead !== undefined) drawTat(surface, track, scale, levelTop + LEVEL, focus.playhead);
   }
   drawMarks(surface, track, scale, marksTop);
-  drawFuture(surface, scale, height, focus.playhead);
+  if (focus.playhead !== undefined) drawFuture(surface, scale, height, focus.playhead);
   if (focus.cursor !== undefined) drawCursor(surface, track, scale, height, focus.cursor);
 }
 
@@ -144,8 +154,8 @@ function horizontal(pen: Pen, y: number, width: number): void {
   pen.lineTo(width, y);
 }
 
-/** How full the rule is, and for a schedule the moment it will be idle again: its `tat`. */
-function drawLevel(surface: Surface, track: Track, scale: TimeScale, top: number, playhead: number): void {
+/** How full the rule is. */
+function drawLevel(surface: Surface, track: Track, scale: TimeScale, top: number): void {
   const { rule } = track;
   if (rule === undefined) return;
   const full = fullAt(rule);
@@ -163,15 +173,24 @@ function drawLevel(surface: Surface, track: Track, scale: TimeScale, top: number
   );
   surface.stroke("faint", (pen) => horizontal(pen, top + 0.5, scale.width), { dash: [1, 3] });
   surface.stroke("faint", (pen) => horizontal(pen, bottom + 0.5, scale.width), { alpha: 0.5 });
-  if (isSchedule(rule)) drawTat(surface, track, scale, bottom, playhead);
 }
 
-function drawTat(surface: Surface, track: Track, { x, width }: TimeScale, y: number, playhead: number): void {
+/** The moment at which a schedule will be idle again, as seen from `playhead`: its `tat`. */
+export function tatAt(track: Track, playhead: number): number | undefined {
   const { rule } = track;
+  if (rule === undefined || !isSchedule(rule)) return undefined;
   const level = levelAt(track, playhead);
-  if (rule === undefined || level <= 0) return;
+  return level > 0 ? playhead + level / recovery(rule) : undefined;
+}
+
+/** From a row's bottom to the line on which its `tat` is shown. */
+export const TAT_LINE = MARKS + GAP;
+
+function drawTat(surface: Surface, track: Track, { x, width }: TimeScale, y: number, playhead: number): void {
+  const tat = tatAt(track, playhead);
+  if (tat === undefined) return;
   const from = Math.max(0, x(playhead));
-  const to = Math.min(width, x(playhead + level / recovery(rule)));
+  const to = Math.min(width, x(tat));
   if (to - from < 2) return;
   surface.stroke(
     "level",
@@ -214,7 +233,7 @@ function bins(track: Track, { view, perPixel, x }: TimeScale): Bin[] {
     found.push({
       x: x(start === undefined ? until - step / 2 : (time + (times[end - 1] as number)) / 2),
       admitted: (track.admittedBefore[end] as number) - (track.admittedBefore[first] as number),
-      refused: (track.refusedBefore[end] as number) - (track.refusedBefore[first] as number),
+      refused: refusedBefore(track, end) - refusedBefore(track, first),
       spared: (track.sparedBefore[end] as number) - (track.sparedBefore[first] as number),
     });
     first = end;

@@ -7,10 +7,17 @@ self.addEventListener("install", (event) => {
   event.waitUntil(
     caches
       .open(CACHE)
-      .then((cache) => cache.addAll(FILES))
+      .then((cache) => Promise.all(FILES.map((file) => keep(cache, file))))
       .then(() => self.skipWaiting()),
   );
 });
+
+/** Names under assets/ change with their content: what the page has just loaded is not loaded again. */
+async function keep(cache, file) {
+  const response = await fetch(file, { cache: file.startsWith("./assets/") ? "force-cache" : "no-cache" });
+  if (!response.ok) throw new Error(`${file}: ${response.status}`);
+  await cache.put(file, response);
+}
 
 self.addEventListener("activate", (event) => {
   event.waitUntil(

@@ -1,4 +1,4 @@
-import { type Arrivals, costOf, lowerBound, upperBound } from "../arrivals/arrivals.ts";
+import { type Arrivals, lowerBound, upperBound } from "../arrivals/arrivals.ts";
 import { promisedBound } from "../rule/bound.ts";
 import { capacity, isSchedule, type Rule, recovery } from "../rule/rule.ts";
 import { duration, NAMES, number, terms } from "../rule/words.ts";
@@ -27,10 +27,9 @@ export interface Track {
   readonly resetAfterMs: Float64Array;
   /** Units in use after each request, fractions included. */
   readonly levels?: Float64Array;
-  /** Units and requests admitted, and requests refused, before request `i`; one entry more than requests. */
-  readonly unitsBefore: Float64Array;
+  /** Units and requests admitted, and requests spared, before request `i`; one entry more than requests. */
+  readonly unitsBefore: Float64Array | Uint32Array;
   readonly admittedBefore: Uint32Array;
-  readonly refusedBefore: Uint32Array;
   readonly sparedBefore: Uint32Array;
   /** The stretch of time whose admissions are counted, in milliseconds. */
   readonly window: number;
@@ -64,34 +63,48 @@ export function about(rule: Rule): Pick<Track, "name" | "terms" | "window" | "bo
 /** Counts what was decided. */
 export function track(decided: Decided): Track {
   const { arrivals, fate, window } = decided;
-  const { times } = arrivals;
+  const { times, costs } = arrivals;
   const total = times.length;
-  const unitsBefore = new Float64Array(total + 1);
   const admittedBefore = new Uint32Array(total + 1);
-  const refusedBefore = new Uint32Array(total + 1);
   const sparedBefore = new Uint32Array(total + 1);
+  let admitted = 0;
+  let spared = 0;
+  for (let index = 0; index < total; index++) {
+    const is = fate[index];
+    if (is === ADMITTED) admitted++;
+    else if (is === SPARED) spared++;
+    admittedBefore[index + 1] = admitted;
+    sparedBefore[index + 1] = spared;
+  }
+  const unitsBefore = costs === undefined ? admittedBefore : unitsOfAdmitted(fate, costs);
   const inWindow = new Float64Array(total);
   const coarse = new Float64Array(Math.ceil(total / BLOCK));
   let most = 0;
   let oldest = 0;
   for (let index = 0; index < total; index++) {
-    const is = fate[index];
-    const admitted = is === ADMITTED ? 1 : 0;
-    const units = (unitsBefore[index] as number) + (admitted === 1 ? costOf(arrivals, index) : 0);
-    unitsBefore[index + 1] = units;
-    admittedBefore[index + 1] = (admittedBefore[index] as number) + admitted;
-    refusedBefore[index + 1] = (refusedBefore[index] as number) + (is === REFUSED ? 1 : 0);
-    sparedBefore[index + 1] = (sparedBefore[index] as number) + (is === SPARED ? 1 : 0);
     // An admission at t has left the window at t + window.
     const left = (times[index] as number) - window;
     while ((times[oldest] as number) <= left) oldest++;
-    const count = units - (unitsBefore[oldest] as number);
+    const count = (unitsBefore[index + 1] as number) - (unitsBefore[oldest] as number);
     inWindow[index] = count;
     if (count > most) most = count;
     const block = Math.floor(index / BLOCK);
     if (count > (coarse[block] as number)) coarse[block] = count;
   }
-  return { ...decided, unitsBefore, admittedBefore, refusedBefore, sparedBefore, inWindow, coarse, most };
+  return { ...decided, unitsBefore, admittedBefore, sparedBefore, inWindow, coarse, most };
+}
+
+function unitsOfAdmitted(fate: Uint8Array, costs: Float64Array): Float64Array {
+  const before = new Float64Array(costs.length + 1);
+  costs.forEach((cost, index) => {
+    before[index + 1] = (before[index] as number) + (fate[index] === ADMITTED ? cost : 0);
+  });
+  return before;
+}
+
+/** Requests refused before request `index`. */
+export function refusedBefore({ admittedBefore, sparedBefore }: Track, index: number): number {
+  return index - (admittedBefore[index] as number) - (sparedBefore[index] as number);
 }
 
 /** Units admitted in the last window at `time`. */
@@ -136,7 +149,7 @@ export function countsAt(track: Track, time: number): { admitted: number; refuse
   const end = upperBound(track.arrivals.times, time);
   return {
     admitted: track.admittedBefore[end] as number,
-    refused: track.refusedBefore[end] as number,
+    refused: refusedBefore(track, end),
     spared: track.sparedBefore[end] as number,
   };
 }

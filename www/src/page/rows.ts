@@ -2,7 +2,10 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { costOf } from "../arrivals/arrivals.ts";
 import type { Retry } from "../arrivals/retry.ts";
+import { TAT_LINE } from "../draw/row.ts";
 import { SPARED, summary, type Track } from "../outcome/track.ts";
+import { paintTools } from "../panels/paint_tools.ts";
+import { isSchedule } from "../rule/rule.ts";
 import { duration, moment, number } from "../rule/words.ts";
 import type { Lane } from "../scenario/scenario.ts";
 import type { Desk } from "./desk.ts";
@@ -12,12 +15,13 @@ import { ruleForm } from "./rule_form.ts";
 export function axisRow(desk: Desk): TemplateResult {
   const { playground } = desk;
   const { from, to } = playground.extent;
-  const { painting, scenario } = playground;
+  const { painting } = playground;
   return html`
     <div class="row axis-row">
       <div class="about">
         <h2>Arrivals</h2>
         <p>${number(playground.arrivals.times.length)} requests, the same for every rule</p>
+        ${paintTools(desk)}
       </div>
       <div
         class="axis"
@@ -27,8 +31,7 @@ export function axisRow(desk: Desk): TemplateResult {
         aria-label="Arrivals: the present"
         aria-valuemin=${from}
         aria-valuemax=${to}
-        aria-valuenow=${Math.round(scenario.playhead)}
-        aria-valuetext=${moment(Math.round(scenario.playhead))}
+        aria-valuenow=${from}
         @keydown=${(event: KeyboardEvent) => desk.axisKey(event)}
         @pointerdown=${(event: PointerEvent) => desk.axisDown(event)}
         @pointermove=${(event: PointerEvent) => desk.axisMove(event)}
@@ -36,6 +39,7 @@ export function axisRow(desk: Desk): TemplateResult {
         @pointercancel=${() => desk.axisUp()}
       >
         <canvas data-axis aria-hidden="true"></canvas>
+        <i class="present"></i>
       </div>
     </div>
   `;
@@ -65,7 +69,7 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown): Templa
         <p class="counts">
           <span class="admitted"><b data-count="admitted"></b> admitted</span>
           <span class="refused"><b data-count="refused"></b> refused</span>
-          <span class="spared" ?hidden=${!track.fate.includes(SPARED)}><b data-count="spared"></b> by another</span>
+          <span class="spared" ?hidden=${(track.sparedBefore.at(-1) ?? 0) === 0}><b data-count="spared"></b> by another</span>
         </p>
         ${verdict(track)} ${tools}
       </div>
@@ -87,6 +91,8 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown): Templa
         @wheel=${(event: WheelEvent) => desk.wheel(event)}
       >
         <canvas aria-hidden="true"></canvas>
+        <i class="present"></i>
+        ${track.rule !== undefined && isSchedule(track.rule) ? html`<i class="tat" style="bottom:${TAT_LINE}px" hidden>tat</i>` : nothing}
       </div>
       <p class="summary">${summary(track)}</p>
     </div>

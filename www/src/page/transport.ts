@@ -1,16 +1,15 @@
 import { html, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
-import { duration, moment } from "../rule/words.ts";
+import { duration } from "../rule/words.ts";
 import type { Desk } from "./desk.ts";
 
-const STEPS = 1000;
+/** Steps of the slider that is the present; {@link Stage} moves it. */
+export const SCRUB_STEPS = 1000;
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
 
 /** Play, pause, step, speed, zoom, and the moment that is the present. */
 export function transport({ playground }: Desk): TemplateResult {
   const { scenario, extent, playing, live: sending, speed } = playground;
-  const { view, playhead } = scenario;
-  const share = ((playhead - extent.from) / Math.max(1, extent.to - extent.from)) * STEPS;
+  const { view } = scenario;
   const label = playing || sending ? "Pause" : "Play";
   return html`
     <div class="transport" role="group" aria-label="Time">
@@ -35,19 +34,17 @@ export function transport({ playground }: Desk): TemplateResult {
         class="scrub"
         type="range"
         min="0"
-        max=${STEPS}
+        max=${SCRUB_STEPS}
         step="1"
         aria-label="The present"
-        aria-valuetext=${moment(Math.round(playhead))}
-        .value=${live(String(Math.round(share)))}
         ?disabled=${sending}
         @input=${(event: Event) => {
           playground.pause();
-          const at = Number((event.target as HTMLInputElement).value) / STEPS;
+          const at = Number((event.target as HTMLInputElement).value) / SCRUB_STEPS;
           playground.scrub(Math.round(extent.from + at * (extent.to - extent.from)));
         }}
       />
-      <output class="clock" aria-label="Time, UTC">${moment(Math.round(playhead))}</output>
+      <output class="clock" aria-label="Time, UTC"></output>
       <label class="inline">
         <span>Speed</span>
         <select @change=${(event: Event) => {

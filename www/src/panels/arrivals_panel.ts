@@ -4,84 +4,19 @@ import { readTimes } from "../arrivals/paste.ts";
 import type { Desk } from "../page/desk.ts";
 import { number } from "../rule/words.ts";
 
-const BRUSHES = [1, 5, 25, 100];
-
-/** Where requests come from: the preset's rate, the pointer, or a log. */
+/** Requests of one's own: from a log, or from nothing. */
 export function arrivalsPanel(desk: Desk): TemplateResult {
   const { playground } = desk;
-  const { painting, brush, undoable, scenario, preset } = playground;
-  const { source } = scenario;
-  const tool = (kind: typeof painting, words: string) => html`
-    <button
-      type="button"
-      aria-pressed=${painting === kind}
-      @click=${() => {
-        playground.painting = painting === kind ? "off" : kind;
-        desk.refresh();
-      }}
-    >
-      ${words}
-    </button>
-  `;
+  const { source } = playground.scenario;
+  const seeded = source.kind === "preset" && (source.preset === "poisson" || source.preset === "retries");
   return html`
     <section class="panel" aria-labelledby="arrivals-title">
-      <h2 id="arrivals-title">Arrivals</h2>
-      ${
-        source.kind === "preset" && preset?.rate !== undefined
-          ? html`<label class="slider">
-              <span>Rate</span>
-              <input
-                type="range"
-                min=${preset.rate.least}
-                max=${preset.rate.most}
-                step=${preset.rate.step}
-                aria-valuetext="${source.rate} a second"
-                .value=${live(String(source.rate))}
-                @input=${(event: Event) => {
-                  playground.update({ source: { ...source, rate: Number((event.target as HTMLInputElement).value) } });
-                }}
-              />
-              <output>${source.rate}/s</output>
-            </label>`
-          : nothing
-      }
-      <div class="tools-line" role="group" aria-label="Paint">
-        ${tool("add", "Paint")} ${tool("erase", "Erase")}
-        <label class="inline">
-          <span>at once</span>
-          <select @change=${(event: Event) => {
-            playground.brush = Number((event.target as HTMLSelectElement).value);
-          }}>
-            ${BRUSHES.map((each) => html`<option value=${each} ?selected=${each === brush}>${each}</option>`)}
-          </select>
-        </label>
-        <button type="button" ?disabled=${!undoable} @click=${() => playground.undo()}>Undo</button>
-        <button
-          type="button"
-          @click=${() => {
-            playground.stop();
-            playground.update(
-              { source: { kind: "own", arrivals: { times: new Float64Array(0) } } },
-              { undoable: true },
-            );
-          }}
-        >
-          Clear
-        </button>
-        ${
-          source.kind === "preset" && (source.preset === "poisson" || source.preset === "retries")
-            ? html`<button
-                type="button"
-                @click=${() => playground.update({ source: { ...source, seed: source.seed + 1 } })}
-              >
-                Shuffle
-              </button>`
-            : nothing
-        }
-      </div>
-      <p class="note">Paint on the arrivals row above the chart: drag to add, or move there with the arrow keys and press Enter.</p>
+      <h2 id="arrivals-title">Your own requests</h2>
+      <p class="note">
+        Press Paint above and drag over the arrivals; or move there with the arrow keys and press Enter. Or paste a log:
+      </p>
       <label class="stack">
-        <span>Your own log: one ISO time or epoch a line; a CSV or an access log will do</span>
+        <span>One ISO time or epoch a line; a CSV or an access log will do</span>
         <textarea
           rows="4"
           spellcheck="false"
@@ -92,9 +27,27 @@ export function arrivalsPanel(desk: Desk): TemplateResult {
           }}
         ></textarea>
       </label>
-      <button type="button" @click=${() => takePasted(desk)}>Use these times</button>
+      <div class="tools-line">
+        <button type="button" @click=${() => takePasted(desk)}>Use these times</button>
+        <button type="button" @click=${() => clear(desk)}>Clear all requests</button>
+        ${
+          seeded
+            ? html`<button
+                type="button"
+                @click=${() => playground.update({ source: { ...source, seed: source.seed + 1 } })}
+              >
+                Shuffle
+              </button>`
+            : nothing
+        }
+      </div>
     </section>
   `;
+}
+
+function clear({ playground }: Desk): void {
+  playground.stop();
+  playground.update({ source: { kind: "own", arrivals: { times: new Float64Array(0) } } }, { undoable: true });
 }
 
 function takePasted(desk: Desk): void {

@@ -3,19 +3,19 @@ import { type Picture, toPng, toSvg } from "../draw/picture.ts";
 import { summary } from "../outcome/track.ts";
 import type { Desk } from "../page/desk.ts";
 import { number } from "../rule/words.ts";
-import { MOST_SHARED, toFragment } from "../scenario/share.ts";
+import { fitsInLink, MOST_SHARED, toFragment } from "../scenario/share.ts";
 import { copy } from "./code_panel.ts";
 
 /** A link to what is on screen, and files of it. */
 export function sharePanel(desk: Desk): TemplateResult {
   const { playground } = desk;
-  const fragment = playground.live ? undefined : toFragment(playground.scenario);
+  const shareable = !playground.live && fitsInLink(playground.scenario);
   return html`
     <section class="panel" aria-labelledby="share-title">
       <h2 id="share-title">Share</h2>
       <p class="note">
         ${
-          fragment !== undefined
+          shareable
             ? "The address of this page holds everything: rules, requests, the moment and the view."
             : playground.live
               ? "Stop sending to get a link."
@@ -25,8 +25,8 @@ export function sharePanel(desk: Desk): TemplateResult {
       <div class="tools-line">
         <button
           type="button"
-          ?disabled=${fragment === undefined}
-          @click=${(event: Event) => void copy(event, `${location.href.split("#")[0]}#${fragment}`)}
+          ?disabled=${!shareable}
+          @click=${(event: Event) => void copy(event, `${location.href.split("#")[0]}#${toFragment(playground.scenario)}`)}
         >
           Copy link
         </button>

@@ -25,15 +25,21 @@ export const MOST_SHARED = 20_000;
 /** A link could not be read; the text says why. */
 export class LinkError extends Error {}
 
+/** Whether the scenario fits in a link. */
+export function fitsInLink({ source }: Scenario): boolean {
+  return source.kind === "preset" || source.arrivals.times.length <= MOST_SHARED;
+}
+
 /** The scenario as the fragment of a link; `undefined` when it holds too many requests of one's own for one. */
-export function toFragment({ lanes, source, view, playhead }: Scenario): string | undefined {
+export function toFragment(scenario: Scenario): string | undefined {
+  const { lanes, source, view, playhead } = scenario;
+  if (!fitsInLink(scenario)) return undefined;
   const fields: [string, string | number][] = [["v", VERSION]];
   if (source.kind === "preset") {
     fields.push(["p", source.preset]);
     if (source.rate > 0) fields.push(["r", source.rate]);
     if (source.seed !== 1) fields.push(["s", source.seed]);
   } else {
-    if (source.arrivals.times.length > MOST_SHARED) return undefined;
     fields.push(["a", pack(differences(source.arrivals.times))]);
     if (source.arrivals.costs !== undefined) fields.push(["c", pack(source.arrivals.costs)]);
   }
