@@ -1,6 +1,7 @@
 //! What the server says of itself.
 
 use alloc::format;
+use alloc::string::ToString;
 
 use super::execute::Backend;
 use super::resp::Writer;
@@ -38,9 +39,19 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     keyspace.advance(now);
     let records = keyspace.len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
-    let text = format!(
-        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n",
+    let mut text = format!(
+        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",
         env!("CARGO_PKG_VERSION"),
     );
+    for (index, (command, outcome, count)) in backend.engine().counters().iter().enumerate() {
+        let (start, middle) = if index.is_multiple_of(3) { ("\r\n", command) } else { (",", "") };
+        text.push_str(start);
+        text.push_str(middle);
+        text.push_str(if middle.is_empty() { "" } else { ":" });
+        text.push_str(outcome);
+        text.push('=');
+        text.push_str(&count.to_string());
+    }
+    text.push_str("\r\n");
     writer.text(&text);
 }

@@ -112,6 +112,36 @@ describe("Redis' own clients use the server as the documents show", () => {
     await assert.rejects(client.gcraLimit("hotkv", 60_000, 10), { code: "CLOSED" });
   });
 
+  it("HotKV connects anew after the server was away, and sends nothing twice", async () => {
+    const first = await startServer();
+    const client = new HotKV({ url: `hotkv://127.0.0.1:${first.port}`, timeoutMs: 1000 });
+    assert.equal((await client.gcraLimit("k", 60_000, 10)).remaining, 9);
+    await first.stop("SIGKILL");
+    await assert.rejects(client.gcraLimit("k", 60_000, 10), { name: "HotKVError" });
+    await using second = await startServer("--port", String(first.port));
+    let answered: number | undefined;
+    for (let attempt = 0; attempt < 50 && answered === undefined; attempt++) {
+      answered = await client.gcraLimit("k", 60_000, 10).then(
+        ({ remaining }) => remaining,
+        () => undefined,
+      );
+      if (answered === undefined) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.equal(answered, 9, "the new server was asked once");
+    await client.close();
+    assert.equal(second.port, first.port);
+  });
+
+  it("INFO counts decisions by command and outcome", async () => {
+    await using own = await startServer();
+    const client = new HotKV({ url: `hotkv://127.0.0.1:${own.port}` });
+    for (let call = 0; call < 3; call++) await client.gcraLimit("k", 60_000, 2);
+    const info = String(await client.command("INFO"));
+    assert.match(info, /^gcra\.limit:allowed=2,denied=1,error=0\r$/m);
+    assert.match(info, /^db0:keys=1,/m);
+    await client.close();
+  });
+
   it("HotKV says when nobody answers", async () => {
     const client = new HotKV({ url: "hotkv://127.0.0.1:1", timeoutMs: 500 });
     await assert.rejects(client.gcraLimit("k", 60_000, 10), { name: "HotKVError", code: "UNAVAILABLE" });

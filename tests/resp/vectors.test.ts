@@ -21,7 +21,7 @@ async function openServed() {
   };
 }
 
-describe("the worked cases hold through a socket", () => itConforms(openServed, { everyCase: 4 }));
+describe("the worked cases hold through a socket", () => itConforms(openServed));
 
 describe("CL.THROTTLE answers as redis-cell does", () => {
   it("its documented example", async () => {
