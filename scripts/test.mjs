@@ -63,7 +63,10 @@ const parts = {
   },
   browser: {
     what: "node --test: the playground in Chromium",
-    needs: ensureBrowser,
+    needs: async () => {
+      await ensureBrowser();
+      await ensureWorker();
+    },
     commands: () => [
       ["tsc", "--noEmit", "--project", "www"],
       [typescriptNode(), "--test", "--test-concurrency=1", "--test-timeout=240000", "tests/browser/**/*.test.ts"],

@@ -212,6 +212,7 @@ describe("the page", () => {
   test("a provider's words become a rule, its code and its lane", async () => {
     await visit();
     await page.getByLabel("What the documentation says").fill("10 requests per second with bursts of 5");
+    await settled(page);
     const code = page.getByLabel("TypeScript, chosen", { exact: true });
     assert.match((await code.textContent()) ?? "", /client\.gcraLimit\("api:user:42", 500, 5\)/);
     assert.match((await page.locator(".choice").textContent()) ?? "", /at most 14 units in any 1 s/);

@@ -16,13 +16,19 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
+/** What `/v1/command` answers. */
+interface CommandAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
 /** The built page on loopback, compressed as a host would, and what went over the wire. */
 export interface Served {
   readonly url: string;
   /** Bytes of every answer so far, by path. */
   readonly sent: Map<string, number>;
   /** Answers `/v1/command`; none does at first. */
-  command: (args: readonly unknown[], token: string | undefined) => { status: number; body: unknown };
+  command: (args: readonly unknown[], token: string | undefined) => CommandAnswer | Promise<CommandAnswer>;
   close(): Promise<void>;
 }
 
@@ -40,7 +46,7 @@ export async function serve(): Promise<Served> {
     if (path === "/v1/command") {
       let body = "";
       for await (const part of request) body += part;
-      const { status, body: reply } = served.command(JSON.parse(body), request.headers.authorization);
+      const { status, body: reply } = await served.command(JSON.parse(body), request.headers.authorization);
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(reply));
       return;
     }

@@ -14,6 +14,7 @@ await init();
 root.replaceChildren();
 
 const { scenario, trouble } = scenarioOfLink();
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let pageIsStale = true;
 let framePending = false;
 
@@ -66,7 +67,10 @@ function request(): void {
     }
     stage.draw();
     remember();
-    if (playground.moving) request();
+    if (!playground.moving) return;
+    // Who asked for less motion gets a few still pictures a second.
+    if (calm.matches) setTimeout(request, 500);
+    else request();
   });
 }
 

@@ -4,8 +4,8 @@ import type { Surface } from "./surface.ts";
 import { type TimeScale, ticks } from "./timescale.ts";
 
 /** Height of the arrivals and of the time under them. */
-export const AXIS_HEIGHT = 62;
-const STRIP = 38;
+export const AXIS_HEIGHT = 96;
+const STRIP = 70;
 const BIN = 5;
 
 /** Draws the requests as they arrive, and the time. */

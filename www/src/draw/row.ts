@@ -103,14 +103,20 @@ function drawChart(surface: Surface, track: Track, scale: TimeScale, bottom: num
   const apart = Math.abs(limit - y(bound)) > 14;
   if (limitFits && rule.limit !== bound) {
     surface.stroke("text", (pen) => horizontal(pen, limit, scale.width), { alpha: 0.45 });
-    if (apart || !boundFits) surface.text("faint", `limit ${number(rule.limit)}`, 4, limit - 4);
+    if (apart || !boundFits) label(surface, "faint", `limit ${number(rule.limit)}`, limit - 4);
   }
   if (boundFits) {
     surface.stroke("text", (pen) => horizontal(pen, y(bound), scale.width), { width: 1.5, dash: [6, 4] });
-    surface.text("text", `promised at most ${number(bound)}`, 4, y(bound) - 5, { bold: true });
+    label(surface, "text", `promised at most ${number(bound)}`, y(bound) - 5, true);
   } else {
-    surface.text("faint", `promised at most ${number(bound)}, off the scale`, 4, top - 7);
+    label(surface, "faint", `promised at most ${number(bound)}, off the scale`, top - 7);
   }
+}
+
+/** Words at the left edge, readable whatever is behind them. */
+function label(surface: Surface, ink: "text" | "faint", words: string, y: number, bold = false): void {
+  surface.fill("background", (pen) => pen.rect(1, y - 10, words.length * 5.8 + 8, 13), 0.78);
+  surface.text(ink, words, 4, y, { bold });
 }
 
 /** The most units in the last window that any instant of each pixel column sees. */
@@ -183,8 +189,8 @@ export function tatAt(track: Track, playhead: number): number | undefined {
   return level > 0 ? playhead + level / recovery(rule) : undefined;
 }
 
-/** From a row's bottom to the line on which its `tat` is shown. */
-export const TAT_LINE = MARKS + GAP;
+/** From the bottom of a row's chart to the line on which its `tat` is shown; the padding below is the page's. */
+export const TAT_LINE = MARKS + GAP + 6;
 
 function drawTat(surface: Surface, track: Track, { x, width }: TimeScale, y: number, playhead: number): void {
   const tat = tatAt(track, playhead);

@@ -20,20 +20,32 @@ export function headline({ outcomes, arrivals, live }: Playground): TemplateResu
     const passed = countsAt(first.tracks[0] as Track, Number.POSITIVE_INFINITY).admitted;
     return html`Of ${total} requests <em>${number(passed)} pass</em> all ${number(first.lane.rules.length)} rules at once.`;
   }
+  if (outcomes.some(({ lane }) => lane.retry.kind !== "never")) {
+    const sent = tracks.map((track) => number(track.arrivals.times.length));
+    const last = sent.pop();
+    const each = sent.length > 0 ? `${sent.join(", ")} or ${last}` : last;
+    return html`For ${total} things to do, clients send <em>${each} requests</em>.`;
+  }
   if (worst?.rule !== undefined) {
     return html`A ${worst.name.toLowerCase() === "gcra" ? "GCRA" : worst.name.toLowerCase()} of
       ${number(worst.rule.limit)} per ${tight(worst.rule.interval)} let
-      <em>${number(worst.most)} through in ${tight(stretch(worst))}</em>.`;
+      <em>${number(worst.most)} through ${span(worst)}</em>.`;
   }
   const admitted = tracks.map((track) => countsAt(track, Number.POSITIVE_INFINITY).admitted);
   const [least, most] = [Math.min(...admitted), Math.max(...admitted)];
-  const range = least === most ? number(most) : `${number(least)} to ${number(most)}`;
+  const range = least === most ? number(most) : `${number(least)}\u00a0to\u00a0${number(most)}`;
   return html`Of ${total} requests these rules admit <em>${range}</em>, and none goes over its limit.`;
 }
 
 /** A duration that no line break splits. */
 function tight(ms: number): string {
   return duration(ms).replaceAll(" ", "\u00a0");
+}
+
+/** How soon that was; just the interval when it took most of it. */
+function span(track: Track): string {
+  const took = stretch(track);
+  return took * 2 > track.window && took > 60_000 ? `within ${tight(track.window)}` : `in ${tight(took)}`;
 }
 
 /** The shortest time that saw the most units of any window, at least a millisecond. */

@@ -20,7 +20,7 @@ export function axisRow(desk: Desk): TemplateResult {
     <div class="row axis-row">
       <div class="about">
         <h2>Arrivals</h2>
-        <p>${number(playground.arrivals.times.length)} requests, the same for every rule</p>
+        <p>${number(playground.arrivals.times.length)} requests for each rule</p>
         ${paintTools(desk)}
       </div>
       <div
@@ -50,14 +50,17 @@ export function laneRows(desk: Desk): TemplateResult {
   const { outcomes, tracks } = desk.playground;
   let row = 0;
   const lanes = outcomes.map(({ lane, tracks: own }, index) => {
-    const rows = own.map((track, part) => trackRow(desk, track, row++, laneTools(desk, lane, index, own, part)));
+    const rows = own.map((track, part) => {
+      const told = part === 0 && lane.retry.kind !== "never" ? retryWords(lane.retry) : undefined;
+      return trackRow(desk, track, row++, laneTools(desk, lane, index, own, part), told);
+    });
     return html`<div class="lane" data-policy=${own.length > 1 ? "" : nothing}>${rows}</div>`;
   });
   const real = tracks[row];
   return html`${lanes}${real === undefined ? nothing : trackRow(desk, real, row, nothing)}`;
 }
 
-function trackRow(desk: Desk, track: Track, row: number, tools: unknown): TemplateResult {
+function trackRow(desk: Desk, track: Track, row: number, tools: unknown, retries?: string): TemplateResult {
   const total = track.arrivals.times.length;
   const { cursor } = desk.playground;
   const index = cursor?.row === row ? cursor.index : undefined;
@@ -66,6 +69,7 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown): Templa
       <div class="about">
         <h2>${track.name}</h2>
         <p>${track.terms}</p>
+        ${retries === undefined ? nothing : html`<p>refused clients <b>${retries}</b></p>`}
         <p class="counts">
           <span class="admitted"><b data-count="admitted"></b> admitted</span>
           <span class="refused"><b data-count="refused"></b> refused</span>
@@ -131,6 +135,10 @@ const RETRIES: readonly (readonly [Retry["kind"], string])[] = [
   ["polite", "wait as told, plus jitter"],
   ["queue", "stand in line"],
 ];
+
+function retryWords({ kind }: Retry): string {
+  return RETRIES.find(([each]) => each === kind)?.[1] ?? "";
+}
 
 function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track[], part: number): unknown {
   const isPolicy = tracks.length > 1;

@@ -10,7 +10,10 @@ export function storePanel(desk: Desk): TemplateResult {
   return html`
     <section class="panel" aria-labelledby="store-title">
       <h2 id="store-title">Against the real store</h2>
-      <p class="note">Send the first rule’s requests to a Tidegate Worker too, and see what the Durable Object says.</p>
+      <p class="note">
+        Send the first rule’s requests to a Tidegate Worker too, and see what the Durable Object says. A Worker on another
+        host must allow this page: set its TIDEGATE_ALLOWED_ORIGIN to ${location.origin}.
+      </p>
       <form
         class="store"
         @submit=${(event: Event) => {
