@@ -58,6 +58,19 @@ impl DurableStore {
         Ok(output)
     }
 
+    /// As `call`, of text; the replies are text, or bytes when they are no UTF-8.
+    ///
+    /// # Errors
+    /// As `call`.
+    #[wasm_bindgen(js_name = callText, unchecked_return_type = "string | Uint8Array")]
+    pub fn call_text(&mut self, now: f64, input: &str) -> Result<JsValue, JsValue> {
+        let output = self.call(now, input.as_bytes())?;
+        Ok(match core::str::from_utf8(&output) {
+            Ok(text) => JsValue::from_str(text),
+            Err(_) => js_sys::Uint8Array::from(output.as_slice()).into(),
+        })
+    }
+
     /// As `call`, from one client whose bytes may be cut anywhere.
     ///
     /// # Errors

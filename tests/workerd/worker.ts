@@ -29,7 +29,7 @@ export class TestObject extends TidegateObject {
     super(state, env);
   }
 
-  override execute(commands: Uint8Array) {
+  override execute(commands: string | Uint8Array) {
     calls.count++;
     if (this.#engine !== engines) this.closeEngine();
     this.#engine = engines;
@@ -78,7 +78,8 @@ export default {
       clock = Number(searchParams.get("at"));
       const id = env.TIDEGATE.idFromName(searchParams.get("object") ?? "");
       const stub = env.TIDEGATE.get(id) as unknown as TestObject;
-      return new Response((await stub.execute(new Uint8Array(await request.arrayBuffer()))) as Uint8Array<ArrayBuffer>);
+      const replies = await stub.execute(new Uint8Array(await request.arrayBuffer()));
+      return new Response(replies as string | Uint8Array<ArrayBuffer>);
     }
     const ask: Ask = request.method === "POST" ? await request.json() : {};
     if (ask.at !== undefined) clock = ask.at ?? undefined;

@@ -2,6 +2,7 @@ import { HotKVError } from "../errors.ts";
 import type { Reply } from "../reply.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const encoder = new TextEncoder();
 const CR = 13;
 /** Replies nest no deeper than this. */
 const MAX_DEPTH = 32;
@@ -130,6 +131,31 @@ export function decodeReplies(bytes: Uint8Array): Reply[] {
   const decoded = replies.push(bytes);
   if (replies.pending) throw protocolError("a reply is cut off");
   return decoded;
+}
+
+/** The replies in whole RESP text. */
+export function decodeText(text: string): Reply[] {
+  return decodeDecisions(text) ?? decodeReplies(encoder.encode(text));
+}
+
+/** The replies when all are decisions, arrays of small integers; `undefined` when any is something else. */
+function decodeDecisions(text: string): Reply[] | undefined {
+  const replies: Reply[] = [];
+  for (let at = 0; at < text.length; ) {
+    const count = text.charCodeAt(at + 1) - 48;
+    if (text[at] !== "*" || count > 9 || text[at + 2] !== "\r") return undefined;
+    at += 4;
+    const integers: number[] = [];
+    for (let index = 0; index < count; index++) {
+      const end = text.indexOf("\r", at);
+      // Up to 15 digits and a sign: a number holds those exactly.
+      if (text[at] !== ":" || end < 0 || end - at > 16) return undefined;
+      integers.push(Number(text.slice(at + 1, end)));
+      at = end + 2;
+    }
+    replies.push(integers);
+  }
+  return replies;
 }
 
 function integer(text: string): number | bigint {

@@ -5,6 +5,12 @@ const encoder = new TextEncoder();
 
 /** Commands as RESP bytes: each an array of bulk strings, one after the other. */
 export function encodeCommands(commands: readonly Command[]): Uint8Array {
+  const wire = encodeWire(commands);
+  return typeof wire === "string" ? encoder.encode(wire) : wire;
+}
+
+/** Commands as RESP: text, or bytes where an argument is bytes. */
+export function encodeWire(commands: readonly Command[]): string | Uint8Array {
   const parts: (string | Uint8Array)[] = [];
   let text = "";
   for (const command of commands) {
@@ -19,7 +25,7 @@ export function encodeCommands(commands: readonly Command[]): Uint8Array {
       }
     });
   }
-  if (parts.length === 0) return encoder.encode(text);
+  if (parts.length === 0) return text;
   parts.push(text);
   return concatenated(parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part)));
 }

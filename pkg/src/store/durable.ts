@@ -42,6 +42,12 @@ export class Durable {
     return this.#run((core) => core.call(now, commands));
   }
 
+  /** As {@link Durable.call}, of text or bytes, and replies as text where they are some. */
+  callWire(now: number, commands: string | Uint8Array): string | Uint8Array {
+    if (typeof commands !== "string") return this.call(now, commands);
+    return this.#run((core) => core.callText(now, commands));
+  }
+
   /** Takes bytes of the one client that is connected all the time. */
   feed(now: number, bytes: Uint8Array): Uint8Array {
     return this.#run((core) => core.feed(now, bytes));

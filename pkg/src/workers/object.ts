@@ -8,6 +8,9 @@ setStoreSource(() => storeModule);
 /** Rows looked at by one alarm. */
 const SWEEP_ROWS = 1000;
 
+/** RESP on its way: text, which a call carries several times as fast as bytes, or bytes where they spell none. */
+export type Wire = string | Uint8Array;
+
 /** What an object answers when it could not run the commands. */
 export interface Unavailable {
   /** What happened, for people. */
@@ -39,10 +42,10 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
     this.#durable = new Durable(ctx.storage.sql, { maxLimiters: maxLimiters(env) });
   }
 
-  /** Runs RESP commands; their replies, once what they changed is stored. */
-  execute(commands: Uint8Array): Uint8Array | Unavailable | Promise<Uint8Array | Unavailable> {
+  /** Runs RESP commands, as text or bytes; their replies, once what they changed is stored. */
+  execute(commands: Wire): Wire | Unavailable | Promise<Wire | Unavailable> {
     try {
-      const replies = this.#durable.call(this.now(), commands);
+      const replies = this.#durable.callWire(this.now(), commands);
       this.#saveDenialsInTime();
       const earliest = this.#durable.takeEarliest();
       if (earliest === undefined || typeof this.#alarm === "number") return replies;

@@ -50,8 +50,11 @@ export function directoryObject(namespace: string): string {
 }
 
 /** A name that the platform takes: one over 512 bytes is replaced by its SHA-256. */
-export async function shortened(name: string): Promise<string> {
-  if (name.length * 3 <= MAX_NAME_BYTES || utf8Length(name) <= MAX_NAME_BYTES) return name;
+export function shortened(name: string): string | Promise<string> {
+  return name.length * 3 <= MAX_NAME_BYTES || utf8Length(name) <= MAX_NAME_BYTES ? name : digested(name);
+}
+
+async function digested(name: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", encoder.encode(name));
   return `sha256:${hex(new Uint8Array(digest)).slice(1)}`;
 }

@@ -1,10 +1,11 @@
 import { HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
-import { decodeReplies } from "../resp/decode.ts";
-import { encodeCommands } from "../resp/encode.ts";
+import { decodeReplies, decodeText } from "../resp/decode.ts";
+import { encodeWire } from "../resp/encode.ts";
 import type { Transport } from "../transport.ts";
 import { DenialCache } from "./denials.ts";
 import { createLimiter, dropLimiter } from "./directory.ts";
+import type { Wire } from "./object.ts";
 import { directoryObject, keyObject, type Placement, shortened } from "./placement.ts";
 import { nameOf, routeOf } from "./route.ts";
 
@@ -32,7 +33,7 @@ export interface ObjectsOptions {
   readonly locationHint?: string;
   /** The jurisdiction that objects must stay in, such as `"eu"`. */
   readonly jurisdiction?: string;
-  /** Milliseconds to wait for an object; 5,000 by default. */
+  /** Milliseconds to wait for an object; as long as the platform does when left out. */
   readonly timeoutMs?: number;
   /**
    * How long, at most, a refusal by `GCRA.LIMIT` is answered from this isolate without asking again; 1,000 by default, 0 asks every
@@ -42,7 +43,7 @@ export interface ObjectsOptions {
 }
 
 interface Stub {
-  execute(commands: Uint8Array): Promise<Uint8Array | { readonly unavailable: string }>;
+  execute(commands: Wire): Promise<Wire | { readonly unavailable: string }>;
 }
 
 /** Commands for one object, gathered until the present turn ends. */
@@ -61,7 +62,7 @@ export class ObjectsTransport implements Transport {
   readonly #namespace: string;
   readonly #placement: Placement;
   readonly #options: ObjectsOptions;
-  readonly #timeoutMs: number;
+  readonly #timeoutMs: number | undefined;
   readonly #denyCacheMs: number;
   readonly #denials: DenialCache;
   readonly #calls = new Map<string, Call>();
@@ -73,7 +74,7 @@ export class ObjectsTransport implements Transport {
     this.#namespace = namespace;
     this.#placement = placement;
     this.#options = options;
-    this.#timeoutMs = options.timeoutMs ?? 5000;
+    this.#timeoutMs = options.timeoutMs;
     this.#denyCacheMs = options.denyCacheMs ?? 1000;
     const namespaces = denialsOf.get(binding) ?? new Map<string, DenialCache>();
     denialsOf.set(binding, namespaces);
@@ -84,6 +85,10 @@ export class ObjectsTransport implements Transport {
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
     if (this.#closed) throw new HotKVError("CLOSED", "this client is closed");
+    const [only] = commands;
+    // The usual case takes the fewest turns.
+    if (commands.length === 1 && only !== undefined && nameOf(only) !== "MULTI")
+      return [await settled(this.#one(only))];
     const replies: (Reply | Promise<Reply>)[] = [];
     for (let index = 0; index < commands.length; index++) {
       const command = commands[index] as Command;
@@ -94,9 +99,6 @@ export class ObjectsTransport implements Transport {
           index += transaction.length - 1;
           break;
         }
-        case "QUIT":
-          replies.push("OK");
-          break;
         case "RATELIMIT.CREATE":
         case "RATELIMIT.DROP":
         case "RATELIMIT.LIST":
@@ -116,6 +118,7 @@ export class ObjectsTransport implements Transport {
   }
 
   async #one(command: Command): Promise<Reply> {
+    if (nameOf(command) === "QUIT") return "OK";
     const asked = Date.now();
     if (this.#denyCacheMs > 0) {
       const denial = this.#denials.answer(command, asked);
@@ -199,10 +202,10 @@ export class ObjectsTransport implements Transport {
     let call = this.#calls.get(object);
     if (call === undefined) {
       const gathered: Command[] = [];
-      const replies = Promise.resolve().then(() => {
+      const replies = Promise.resolve(shortened(object)).then((name) => {
         const complete = this.#calls.get(object);
         this.#calls.delete(object);
-        return this.#call(object, gathered, complete?.reads ?? false);
+        return this.#call(name, gathered, complete?.reads ?? false);
       });
       call = { commands: gathered, reads: true, replies };
       this.#calls.set(object, call);
@@ -213,17 +216,18 @@ export class ObjectsTransport implements Transport {
     return (await call.replies).slice(from, from + commands.length);
   }
 
-  async #call(object: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
-    const name = await shortened(object);
-    const bytes = encodeCommands(commands);
-    let answer: Uint8Array | { readonly unavailable: string };
+  async #call(name: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
+    const asked = encodeWire(commands);
+    let answer: Wire | { readonly unavailable: string };
     try {
       try {
-        answer = await this.#within(this.#stub(name).execute(bytes));
+        const answering = this.#stub(name).execute(asked);
+        answer = await (this.#timeoutMs === undefined ? answering : this.#within(answering, this.#timeoutMs));
       } catch (error) {
         // Only what changes nothing can be asked twice: the platform never says that a call did not run.
         if (!reads || !isRetryable(error)) throw error;
-        answer = await this.#within(this.#stub(name).execute(bytes));
+        const answering = this.#stub(name).execute(asked);
+        answer = await (this.#timeoutMs === undefined ? answering : this.#within(answering, this.#timeoutMs));
       }
     } catch (cause) {
       if (cause instanceof HotKVError) throw cause;
@@ -231,10 +235,10 @@ export class ObjectsTransport implements Transport {
       const details = { cause, retryable: isRetryable(cause) };
       throw new HotKVError("STORE_UNAVAILABLE", `the Durable Object did not answer: ${why}`, details);
     }
-    if (!(answer instanceof Uint8Array)) {
+    if (typeof answer === "object" && "unavailable" in answer) {
       throw new HotKVError("STORE_UNAVAILABLE", answer.unavailable, { retryable: true });
     }
-    const replies = decodeReplies(answer);
+    const replies = typeof answer === "string" ? decodeText(answer) : decodeReplies(answer);
     if (replies.length === commands.length) return replies;
     throw new HotKVError("STORE_UNAVAILABLE", `${replies.length} replies came to ${commands.length} commands`);
   }
@@ -246,16 +250,16 @@ export class ObjectsTransport implements Transport {
   }
 
   /** The answer, unless it takes too long. */
-  async #within<T>(answer: Promise<T>): Promise<T> {
+  async #within<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       const give = () =>
         reject(
-          new HotKVError("STORE_UNAVAILABLE", `the Durable Object did not answer within ${this.#timeoutMs} ms`, {
+          new HotKVError("STORE_UNAVAILABLE", `the Durable Object did not answer within ${timeoutMs} ms`, {
             retryable: true,
           }),
         );
-      timer = setTimeout(give, this.#timeoutMs);
+      timer = setTimeout(give, timeoutMs);
     });
     try {
       return await Promise.race([answer, late]);
