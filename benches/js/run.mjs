@@ -102,7 +102,7 @@ async function measureSize(size) {
 
 /** CPU microseconds of a queued job. */
 async function measureJobs() {
-  const count = 20_000;
+  const count = 5_000;
   const { default: PQueue } = await load("p-queue");
   const { default: pThrottle } = await load("p-throttle");
   const { default: Bottleneck } = await load("bottleneck");
