@@ -57,4 +57,6 @@ const median = (path: string) => (rates.get(path) ?? []).sort((a, b) => a - b)[R
 const [counter, check, pipeline] = [median("/counter"), median("/check"), median("/pipeline") * 16];
 console.log(`hand-written counter  ${counter.toFixed(0).padStart(7)} checks a second`);
 console.log(`tidegate, single      ${check.toFixed(0).padStart(7)}   ${(check / counter).toFixed(2)} of it; aim 0.9`);
-console.log(`tidegate, 16 at once  ${pipeline.toFixed(0).padStart(7)}   ${(pipeline / counter).toFixed(1)} times; aim 5`);
+console.log(
+  `tidegate, 16 at once  ${pipeline.toFixed(0).padStart(7)}   ${(pipeline / counter).toFixed(1)} times; aim 5`,
+);
