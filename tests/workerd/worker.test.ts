@@ -23,11 +23,22 @@ async function start(name: string, variables: Record<string, string>): Promise<W
      export { TidegateObject } from ${deployed};
      const realNow = Date.now;
      let clock;
+     let memory;
+     const { Instance } = WebAssembly;
+     WebAssembly.Instance = function (compiled, imports) {
+       const instance = new Instance(compiled, imports);
+       memory = instance.exports.memory;
+       return instance;
+     };
      Date.now = () => clock ?? realNow();
      export default {
        fetch(request, env, context) {
          const at = request.headers.get("x-test-clock");
          if (at !== null) clock = Number(at);
+         if (request.headers.has("x-test-exhaust")) {
+           memory.grow(65_536 - memory.buffer.byteLength / 65_536);
+           return new Response(String(memory.buffer.byteLength));
+         }
          const object = request.headers.get("x-test-object");
          if (object !== null) return env.TIDEGATE.get(env.TIDEGATE.idFromName(object)).fetch(request);
          return worker.fetch(request, env, context);
@@ -138,6 +149,36 @@ describe("the Worker's HTTP interface", () => {
     const openapi = (await (await fetch(`${worker.url}/openapi.json`)).json()) as { paths: Record<string, unknown> };
     for (const path of ["/v1/command", "/v1/pipeline", "/v1/resp", "/v1/health", "/metrics"])
       assert.ok(openapi.paths[path]);
+  });
+});
+
+describe("F43: a Worker whose WebAssembly fails", () => {
+  it("out of memory: the call gets a clear error, the next ones their answers, from storage", async () => {
+    const check = () => post("/v1/command", ["GCRA.LIMIT", "trapped", 3_600_000, 3]);
+    assert.deepEqual((await check()).json, { result: [0, 3, 2, -1, 1_200_000] });
+    for (let round = 0; round < 2; round++) {
+      await (await fetch(worker.url, { headers: { "x-test-exhaust": "1" } })).arrayBuffer();
+      const failed = await post("/v1/command", ["SET", "big", "x".repeat(900_000)]);
+      const told = failed.status === 503 ? failed.json.detail : (failed.json as { error?: string }).error;
+      assert.match(told ?? "", /the engine failed and is started anew|STORE_UNAVAILABLE/);
+      const { json } = await check();
+      assert.deepEqual((json as { result: number[] }).result.slice(0, 3), [0, 3, 1 - round]);
+    }
+    assert.equal(((await check()).json as { result: number[] }).result[0], 1);
+  });
+
+  it("F44: two first requests at once both get their answers", async () => {
+    const fresh = await start("first", { TIDEGATE_DEV: "allow-anyone" });
+    const ask = async () => {
+      const body = JSON.stringify(["GCRA.LIMIT", "first", 3_600_000, 10]);
+      const response = await fetch(`${fresh.url}/v1/command`, { method: "POST", body });
+      return ((await response.json()) as { result: number[] }).result[2];
+    };
+    const remaining = await Promise.all(Array.from({ length: 10 }, ask));
+    assert.deepEqual(
+      remaining.sort((a = 0, b = 0) => a - b),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    );
   });
 });
 
