@@ -67,6 +67,7 @@ interface Ask {
   readonly commands?: readonly Command[];
   readonly options?: Omit<HotKVOptions, "binding">;
   readonly object?: string;
+  readonly objects?: readonly string[];
   readonly at?: number | null;
   readonly delayMs?: number;
 }
@@ -110,6 +111,17 @@ export default {
         const id = env.TIDEGATE.idFromName(ask.object ?? "");
         const stub = env.TIDEGATE.get(id) as unknown as TestObject;
         return Response.json(await stub.leftovers());
+      }
+      case "/leftovers-of": {
+        const left = { tables: 0, alarms: 0 };
+        for (const object of ask.objects ?? []) {
+          const stub = env.TIDEGATE.get(env.TIDEGATE.idFromName(object)) as unknown as TestObject;
+          const { tables, alarm } = await stub.leftovers();
+          left.tables += tables;
+          if (alarm !== null) left.alarms++;
+          if (left.tables + left.alarms > 0) break;
+        }
+        return Response.json(left);
       }
       case "/memory":
         return Response.json(memory().buffer.byteLength);
