@@ -70,6 +70,7 @@ impl<S: Sql> Store<S> {
                 Change::Cleared(space) => {
                     if self.table {
                         self.sql.write(Query::DeleteSpace, &[Bind::Integer(space.0.into())])?;
+                        note(&mut self.earliest, self.engine.keyspace().now());
                     }
                     self.known.clear(space);
                 }
@@ -133,16 +134,19 @@ impl<S: Sql> Store<S> {
     /// Writes a record as it is now.
     fn write_record(&mut self, key: Key<'_>, extent: Extent) -> Result<(), S::Failure> {
         let stored = self.known.get(key).unwrap_or(Stored::Nothing);
-        if stored == Stored::Nothing {
+        let keyspace = self.engine.keyspace();
+        if keyspace.state(keyspace.locate(key), key).is_some() {
             self.ensure_table()?;
         }
         let Key { space: Space(space), name } = key;
         let (space, bytes) = (Bind::Integer(space.into()), Bind::Bytes(name));
         let keyspace = self.engine.keyspace();
+        let now = keyspace.now();
         let now_stored = match keyspace.state(keyspace.locate(key), key) {
             None => {
                 if stored != Stored::Nothing {
                     self.sql.write(Query::DeleteKey, &[space, bytes])?;
+                    note(&mut self.earliest, now);
                 }
                 Stored::Nothing
             }
@@ -185,6 +189,7 @@ impl<S: Sql> Store<S> {
         let Ok(limiter) = self.engine.limiters.get(name) else {
             if stored.is_some() {
                 self.sql.write(Query::DeleteKey, &[Bind::Integer(LIMITERS), Bind::Bytes(name)])?;
+                note(&mut self.earliest, self.engine.keyspace().now());
             }
             self.known.limiters.insert(name.into(), None);
             return Ok(());
@@ -235,7 +240,7 @@ impl<S: Sql> Store<S> {
     }
 }
 
-/// Takes note of when something written can be deleted.
+/// Takes note of when something can be deleted: a row that expires, or the table, when a row that was deleted was the last.
 fn note(earliest: &mut Option<u64>, expires: u64) {
     *earliest = Some(earliest.map_or(expires, |before| before.min(expires)));
 }

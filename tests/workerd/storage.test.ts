@@ -113,6 +113,34 @@ describe("F42: cleaning up", () => {
     assert.deepEqual(await worker.one(object, START, "GCRA.LIMIT", "k", "300", "1"), [0, 1, 0, -1, 300]);
   });
 
+  it("nor does one whose last key was deleted, or whose keys never got as far as storage", async () => {
+    await worker.ask("/count", { at: null });
+    const commands: Readonly<Record<string, string[][]>> = {
+      kept: [
+        ["SET", "k", "v"],
+        ["GET", "k"],
+      ],
+      deleted: [
+        ["SET", "k", "v"],
+        ["GET", "k"],
+        ["DEL", "k"],
+      ],
+      dropped: [
+        ["RATELIMIT.CREATE", "l", "1", "1000"],
+        ["RATELIMIT.DROP", "l"],
+      ],
+    };
+    for (const [name, steps] of Object.entries(commands)) {
+      for (const apart of [true, false]) {
+        const object = worker.fresh(name);
+        const tables = async () => (await worker.ask<{ tables: number }>("/leftovers", { object })).tables;
+        for (const chunk of apart ? steps.map((step) => [step]) : [steps]) await worker.raw(object, Date.now(), chunk);
+        await worker.ask("/count", { at: null });
+        assert.ok(await until(async () => (await tables()) === (name === "kept" ? 1 : 0)), `${name} ${apart}`);
+      }
+    }
+  });
+
   it("an alarm that comes early or twice changes no decision and deletes nothing that counts", async () => {
     const object = worker.fresh("early");
     await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "2");
