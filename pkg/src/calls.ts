@@ -294,5 +294,5 @@ function readArray(reply: Reply): readonly Reply[] {
 }
 
 function unexpected(reply: Reply, expected: string): HotKVError {
-  return new HotKVError("UNAVAILABLE", `the store answered ${String(reply)} where ${expected} was due`);
+  return new HotKVError("STORE_UNAVAILABLE", `the store answered ${String(reply)} where ${expected} was due`);
 }

@@ -5,7 +5,7 @@
  * - the first word of an error reply: `"ERR"`, `"WRONGTYPE"`, `"OOM"`, `"NOPOLICY"`, `"CROSSSLOT"`, …;
  * - `"INVALID_ARGUMENT"`: an argument is wrong; `argument`, `value` and `allowed` say which, what it was and what it may be;
  * - `"CLOSED"`: the client or engine was closed;
- * - `"UNAVAILABLE"` or `"STORE_UNAVAILABLE"`: the store could not be reached, or went away before it answered. Then the command
+ * - `"STORE_UNAVAILABLE"`: the store could not be reached, or went away before it answered. Then the command
  *   may have run, and `retryable` says whether trying again may help.
  *
  * `message` is for people: the reply's whole text, or a sentence.

@@ -209,7 +209,7 @@ export abstract class Client implements AsyncDisposable {
     try {
       return await this.#run(call);
     } catch (error) {
-      if (!(error instanceof HotKVError) || !/^(STORE_)?UNAVAILABLE$/.test(error.code)) throw error;
+      if (!(error instanceof HotKVError) || error.code !== "STORE_UNAVAILABLE") throw error;
       return standIn(this.#onUnavailable === "allow");
     }
   }

@@ -78,7 +78,7 @@ export function ensureReady(): void {
   if (exports !== undefined) return;
   if (source === undefined) {
     throw new HotKVError(
-      "UNAVAILABLE",
+      "STORE_UNAVAILABLE",
       "the WebAssembly module is not loaded yet: await init() from tidegate/web first",
     );
   }
@@ -96,7 +96,7 @@ export function makeCore(maxKeys: number, maxLimiters: number): Core {
   }
   if (core === undefined) {
     throw new HotKVError(
-      "UNAVAILABLE",
+      "STORE_UNAVAILABLE",
       "no engine can be made here: this runtime gives no random numbers at this point",
     );
   }

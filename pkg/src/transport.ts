@@ -4,7 +4,7 @@ import type { Command, Reply } from "./reply.ts";
 export interface Transport {
   /**
    * Sends the commands in one go. The promise holds one reply each, in their order; an error reply is a `HotKVError` in its
-   * place. It rejects, with a `HotKVError` of code `"UNAVAILABLE"` or `"CLOSED"`, only when replies are missing.
+   * place. It rejects, with a `HotKVError` of code `"STORE_UNAVAILABLE"` or `"CLOSED"`, only when replies are missing.
    */
   send(commands: readonly Command[]): Promise<readonly Reply[]>;
   /** Lets go of whatever is open. Calls after it reject with `"CLOSED"`. */

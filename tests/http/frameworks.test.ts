@@ -142,7 +142,7 @@ describe("web handlers", () => {
       rateLimit(() => new Response(), { store, policies, key: () => "k", onUnavailable })(
         new Request("https://example.com"),
       );
-    await assert.rejects(ask("throw"), { code: "UNAVAILABLE" });
+    await assert.rejects(ask("throw"), { code: "STORE_UNAVAILABLE" });
     const allowed = await ask("allow");
     assert.deepEqual([allowed.status, allowed.headers.get("RateLimit")], [200, null]);
     const denied = await ask("deny");

@@ -89,9 +89,9 @@ describe("replies are read whole or cut anywhere", () => {
 
   it("what is not RESP is an error, never a wrong value", () => {
     for (const wrong of ["hello\r\n", ":x\r\n", "$-5\r\n", "*1e9x\r\n", "$abc\r\n", `${"*1\r\n".repeat(100)}:1\r\n`]) {
-      assert.throws(() => decodeReplies(Buffer.from(wrong)), { code: "UNAVAILABLE" }, JSON.stringify(wrong));
+      assert.throws(() => decodeReplies(Buffer.from(wrong)), { code: "STORE_UNAVAILABLE" }, JSON.stringify(wrong));
     }
-    assert.throws(() => decodeReplies(Buffer.from("$5\r\nab")), { code: "UNAVAILABLE" });
+    assert.throws(() => decodeReplies(Buffer.from("$5\r\nab")), { code: "STORE_UNAVAILABLE" });
   });
 });
 

@@ -37,7 +37,7 @@ import { readFileSync } from "node:fs";
     });
     assert.equal(stderr, "");
     const [code, message, remaining] = JSON.parse(stdout);
-    assert.equal(code, "UNAVAILABLE");
+    assert.equal(code, "STORE_UNAVAILABLE");
     assert.match(message, /await init\(\)/);
     assert.equal(remaining, 9);
   });

@@ -144,7 +144,7 @@ describe("Redis' own clients use the server as the documents show", () => {
 
   it("HotKV says when nobody answers", async () => {
     const client = new HotKV({ url: "hotkv://127.0.0.1:1", timeoutMs: 500 });
-    await assert.rejects(client.gcraLimit("k", 60_000, 10), { name: "HotKVError", code: "UNAVAILABLE" });
+    await assert.rejects(client.gcraLimit("k", 60_000, 10), { name: "HotKVError", code: "STORE_UNAVAILABLE" });
     await client.close();
   });
 });

@@ -186,7 +186,7 @@ function unavailable(): Verdict {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof HotKVError && (error.code === "UNAVAILABLE" || error.code === "STORE_UNAVAILABLE");
+  return error instanceof HotKVError && error.code === "STORE_UNAVAILABLE";
 }
 
 function encode(text: string): string {

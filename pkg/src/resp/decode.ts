@@ -177,5 +177,5 @@ function length(text: string): number {
 }
 
 function protocolError(what: string): HotKVError {
-  return new HotKVError("UNAVAILABLE", `the store's answer is not RESP: ${what}`);
+  return new HotKVError("STORE_UNAVAILABLE", `the store's answer is not RESP: ${what}`);
 }

@@ -93,7 +93,7 @@ export class SocketTransport implements Transport {
     if (cause instanceof HotKVError) return cause;
     const why = cause instanceof Error ? cause.message || cause.name : String(cause);
     const { host } = new URL(this.#url);
-    return new HotKVError("UNAVAILABLE", `no answer from ${host}: ${why}`, { cause });
+    return new HotKVError("STORE_UNAVAILABLE", `no answer from ${host}: ${why}`, { cause, retryable: true });
   }
 }
 
@@ -102,7 +102,7 @@ async function load(): Promise<typeof import("@redis/client")> {
     return await import("@redis/client");
   } catch (cause) {
     throw new HotKVError(
-      "UNAVAILABLE",
+      "STORE_UNAVAILABLE",
       "hotkv:// needs the sockets of Node, Deno or Bun; use https:// or a Durable Object binding here",
       { cause },
     );
