@@ -67,6 +67,41 @@ describe("everyone can use the page", () => {
     });
   }
 
+  test("axe finds nothing while requests are sent, painted, or described by a wrong quota", async () => {
+    const [page] = await open(browser, served.url);
+    await page.getByRole("button", { name: "Send a request" }).click();
+    await page.getByLabel("What the documentation says").fill("10 per second and 5,000 per day");
+    await page.getByLabel("Quota 2, units", { exact: true }).fill("0");
+    await page.getByLabel("Quota 2, units", { exact: true }).blur();
+    await page.getByText("Keyboard", { exact: true }).click();
+    await page.locator(".fault").waitFor();
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Paint" }).click();
+    await settled(page);
+    await page.locator("[data-row='0'] .chart").hover();
+    assert.deepEqual(await violations(page), []);
+    await page.context().close();
+  });
+
+  test("who asked for less motion sees a few still pictures a second", async () => {
+    const [page] = await open(browser, served.url, { reducedMotion: "reduce" });
+    await page.getByRole("button", { name: "To the start" }).click();
+    await settled(page);
+    const moves = await page.evaluate(async () => {
+      const seen = new Set<string>();
+      (document.querySelector("[aria-label='Play']") as HTMLElement).click();
+      const until = performance.now() + 2000;
+      while (performance.now() < until) {
+        seen.add((document.querySelector(".present") as HTMLElement).style.transform);
+        await new Promise(requestAnimationFrame);
+      }
+      return seen.size;
+    });
+    assert.ok(moves >= 2 && moves <= 6, `${moves} positions in two seconds`);
+    await page.context().close();
+  });
+
   test("the theme is what the system asks for until one is chosen, and the choice is kept", async () => {
     const [page] = await open(browser, served.url, { colorScheme: "dark" });
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -92,7 +92,7 @@ describe("what the page says about rules", () => {
 
   test("a link brings back times and costs of one's own", () => {
     const { lanes, view, playhead } = begin(PRESETS[0] as (typeof PRESETS)[0]);
-    const times = Float64Array.from([0, 0, 1, 5, 128, 1_796_083_200_000, 1_796_083_200_000, 9_007_199_254_740_991]);
+    const times = Float64Array.from([0, 0, 1, 5, 128, 1_796_083_200_000, 1_796_083_200_000, 8_640_000_000_000_000]);
     const costs = Float64Array.from([1, 1, 1, 2, 300, 1, 1, 9_007_199_254_740_991]);
     const scenario = { lanes, view, playhead, source: { kind: "own", arrivals: { times, costs } } } as const;
     assert.deepEqual(fromFragment(toFragment(scenario) ?? ""), scenario);
@@ -110,6 +110,7 @@ describe("what the page says about rules", () => {
       good.replace("r=12", "r=1e9"),
       good.replace(/z=\d+/, "z=99999999999999"),
       good.replace(/t=\d+/, "t=-1"),
+      good.replace(/t=\d+/, "t=8640000000000001"),
       good.replace("p=policy", "a=%%%"),
       good.replace("p=policy", "a=gICAgICA"),
       good.replace("p=policy", "a=AAH_____fw"),
@@ -147,6 +148,20 @@ describe("what the page says about rules", () => {
     ]);
     assert.deepEqual(told('"default";q=100;w=60'), ["GCRA, 100 per 1 min, burst 1"]);
     assert.deepEqual(told("be nice"), []);
+  });
+
+  test("a quota that makes no sense gets the engine's own objection, not a rule", () => {
+    const quota = { limit: 10, interval: 1000, counting: "token-bucket", burst: 4, cost: 1 } as const;
+    const wrong = [
+      { limit: 0 },
+      { limit: 1.5 },
+      { limit: Number.NaN },
+      { interval: 0.5 },
+      { burst: 2.5 },
+      { limit: 2 ** 53 },
+    ];
+    for (const each of wrong) assert.ok(choose({ ...quota, ...each }).fault !== undefined, JSON.stringify(each));
+    assert.equal(choose(quota).fault, undefined);
   });
 
   test("durations are said exactly", () => {

@@ -57,8 +57,9 @@ function request(): void {
   if (framePending) return;
   framePending = true;
   requestAnimationFrame((now) => {
-    framePending = false;
+    // What advancing changes is drawn right here, and asks for no frame of its own.
     if (playground.moving) playground.advance(now);
+    framePending = false;
     if (pageIsStale) {
       pageIsStale = false;
       render(page(desk), root);

@@ -36,7 +36,7 @@ self.addEventListener("fetch", (event) => {
   event.respondWith(
     caches
       .open(CACHE)
-      .then((cache) => cache.match(request, { ignoreSearch: request.mode === "navigate" }))
+      .then((cache) => cache.match(request.mode === "navigate" ? "./" : request))
       .then((kept) => kept ?? fetch(request)),
   );
 });

@@ -3,7 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import { costOf } from "../arrivals/arrivals.ts";
 import type { Retry } from "../arrivals/retry.ts";
 import { TAT_LINE } from "../draw/row.ts";
-import { SPARED, summary, type Track } from "../outcome/track.ts";
+import { fullAt, SPARED, summary, type Track } from "../outcome/track.ts";
 import { paintTools } from "../panels/paint_tools.ts";
 import { isSchedule } from "../rule/rule.ts";
 import { duration, moment, number } from "../rule/words.ts";
@@ -115,7 +115,7 @@ function verdict({ rule, most, window }: Track): unknown {
 
 /** What there is to know about one request. */
 export function describe(track: Track, index: number): string[] {
-  const { arrivals, fate, retryAfterMs, inWindow, window, rule } = track;
+  const { arrivals, fate, retryAfterMs, inWindow, window, rule, levels } = track;
   const time = arrivals.times[index] ?? 0;
   const cost = costOf(arrivals, index);
   const lines = [`Request ${number(index + 1)} of ${number(arrivals.times.length)}`, moment(time)];
@@ -125,7 +125,10 @@ export function describe(track: Track, index: number): string[] {
   else if (fate[index] === SPARED) lines.push("refused by another rule, nothing spent here");
   else if (wait < 0) lines.push("refused for good: it costs more than the rule ever admits");
   else lines.push(`refused, may retry in ${duration(wait)}`, `at ${moment(time + wait)}`);
-  if (rule !== undefined) lines.push(`${number(inWindow[index] ?? 0)} in the last ${duration(window)}`);
+  if (rule === undefined) return lines;
+  const level = levels?.[index];
+  if (level !== undefined) lines.push(`${Number(level.toFixed(2))} of ${number(fullAt(rule))} in use after it`);
+  lines.push(`${number(inWindow[index] ?? 0)} in the last ${duration(window)}`);
   return lines;
 }
 

@@ -77,6 +77,8 @@ export function choose(quota: Quota): Choice {
 
 /** `limit` per `interval` in units a second, when six decimals are enough to say it exactly. */
 function decimalRate(limit: number, interval: number): string | undefined {
+  // What is no count at all is for the engine to refuse.
+  if (!Number.isSafeInteger(limit) || !Number.isSafeInteger(interval) || limit < 1 || interval < 1) return undefined;
   const micro = BigInt(limit) * 1_000_000_000n;
   if (micro % BigInt(interval) !== 0n) return undefined;
   const text = (micro / BigInt(interval)).toString().padStart(7, "0");

@@ -53,20 +53,25 @@ export function title(rule: Rule): string {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** A moment in UTC to the millisecond; with its date when that matters. */
-export function moment(ms: number, dated = true): string {
+/** The last moment that dates reach, in milliseconds since 1970. */
+export const LAST_MOMENT = 8_640_000_000_000_000;
+
+/** A moment in UTC to the millisecond. */
+export function moment(ms: number): string {
+  if (ms > LAST_MOMENT) return "after all dates";
   const at = new Date(ms);
-  const time = at.toISOString().slice(11, 23);
-  return dated ? `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${time}` : time;
+  const [, time = ""] = at.toISOString().split("T");
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${time.slice(0, -1)}`;
 }
 
 /** A moment on an axis whose ticks are `apart` milliseconds apart: only what changes from one to the next. */
 export function tick(ms: number, apart: number): string {
+  if (ms > LAST_MOMENT) return "";
   const at = new Date(ms);
-  const iso = at.toISOString();
-  if (at.getUTCMilliseconds() !== 0) return iso.slice(16, 23);
-  if (at.getUTCSeconds() !== 0 || apart < 1000) return iso.slice(11, 19);
-  if (at.getUTCHours() !== 0 || at.getUTCMinutes() !== 0) return iso.slice(11, 16);
+  const [, time = ""] = at.toISOString().split("T");
+  if (at.getUTCMilliseconds() !== 0) return time.slice(5, 12);
+  if (at.getUTCSeconds() !== 0 || apart < 1000) return time.slice(0, 8);
+  if (at.getUTCHours() !== 0 || at.getUTCMinutes() !== 0) return time.slice(0, 5);
   const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
   return at.getUTCDate() === 1 && at.getUTCMonth() === 0 ? String(at.getUTCFullYear()) : day;
 }

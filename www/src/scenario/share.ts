@@ -1,6 +1,7 @@
 import type { Arrivals } from "../arrivals/arrivals.ts";
 import type { Retry } from "../arrivals/retry.ts";
 import { type Algorithm, fault, isBucket, type Rule, rule } from "../rule/rule.ts";
+import { LAST_MOMENT } from "../rule/words.ts";
 import { presetOf } from "./presets.ts";
 import { type Lane, MOST_LANES, MOST_RULES, type Scenario, type Source } from "./scenario.ts";
 
@@ -57,7 +58,9 @@ export function fromFragment(fragment: string): Scenario {
   if (lanes.length > MOST_LANES) throw new LinkError(`a link has at most ${MOST_LANES} lanes, not ${lanes.length}`);
   const [from, to] = (fields.get("z") ?? "").split(".").map((text) => readInteger(text, "the view"));
   if (from === undefined || to === undefined || from >= to) throw new LinkError("the view must end after it starts");
-  return { lanes, source: readSource(fields), view: { from, to }, playhead: readInteger(fields.get("t"), "the time") };
+  const playhead = readInteger(fields.get("t"), "the time");
+  if (Math.max(to, playhead) > LAST_MOMENT) throw new LinkError("the time is after all dates");
+  return { lanes, source: readSource(fields), view: { from, to }, playhead };
 }
 
 function readSource(fields: ReadonlyMap<string, string>): Source {
@@ -78,7 +81,9 @@ function readArrivals(packed: string, packedCosts: string | undefined): Arrivals
   times.forEach((difference, index) => {
     times[index] = (times[index - 1] ?? 0) + difference;
   });
-  if (!times.every(Number.isSafeInteger)) throw new LinkError("the times are not whole milliseconds");
+  if (!times.every((time) => Number.isSafeInteger(time) && time <= LAST_MOMENT)) {
+    throw new LinkError("the times are not whole milliseconds of a date");
+  }
   if (packedCosts === undefined) return { times };
   const costs = unpack(packedCosts);
   if (costs.length !== times.length || !costs.every((cost) => cost >= 1)) {
