@@ -77,3 +77,20 @@ export function upperBound(sorted: Float64Array, value: number): number {
   }
   return low;
 }
+
+/** {@link upperBound} for a value that is not far behind `from`, a bound of a smaller value: doubling steps, then halving. */
+export function upperBoundFrom(sorted: Float64Array, value: number, from: number): number {
+  let low = from;
+  let step = 1;
+  while (low + step <= sorted.length && (sorted[low + step - 1] as number) <= value) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(low + step, sorted.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -129,8 +129,12 @@ export function mostBetween({ inWindow, coarse }: Track, first: number, end: num
 
 /** Units in use at `time`: what the engine said after the last request, less what has recovered since. */
 export function levelAt(track: Track, time: number): number {
+  return levelAfter(track, upperBound(track.arrivals.times, time) - 1, time);
+}
+
+/** {@link levelAt} when request `index` is known to be the last one. */
+export function levelAfter(track: Track, index: number, time: number): number {
   const { rule, levels, arrivals } = track;
-  const index = upperBound(arrivals.times, time) - 1;
   const then = arrivals.times[index];
   const level = levels?.[index];
   if (rule === undefined || level === undefined || then === undefined) return 0;

@@ -135,6 +135,8 @@ function showTat(row: HTMLElement, track: Track, scale: TimeScale, playhead: num
   if (mark.hidden) return;
   mark.style.transform = `translateX(${from.toFixed(1)}px)`;
   mark.style.width = `${(to - from).toFixed(1)}px`;
+  // The word only where it fits.
+  mark.style.color = to - from < 32 ? "transparent" : "";
 }
 
 function showCounts(row: HTMLElement, track: Track, playhead: number): void {
