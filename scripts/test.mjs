@@ -69,7 +69,7 @@ const parts = {
     },
     commands: () => [
       ["tsc", "--noEmit", "--project", "www"],
-      [typescriptNode(), "--test", "--test-concurrency=1", "--test-timeout=240000", "tests/browser/**/*.test.ts"],
+      [typescriptNode(), "--test", "--test-concurrency=1", "--test-timeout=240000", "tests/browser/*.test.ts"],
     ],
   },
 };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { counts, launch, open, settled } from "./browser.ts";
-import { type Served, serve } from "./serve.ts";
+import { counts, launch, open, settled } from "../browser.ts";
+import { type Served, serve } from "../serve.ts";
 
 describe("the page is light and quick", () => {
   let served: Served;
