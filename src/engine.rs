@@ -95,6 +95,16 @@ impl Engine {
         &self.counters
     }
 
+    /// Sets the clock for everything that is held; as [`Keyspace::advance`], for leases too.
+    #[inline]
+    pub fn advance(&mut self, now: u64) {
+        let latest = self.keyspace.now();
+        if now < latest {
+            self.policies.step_back(latest);
+        }
+        self.keyspace.advance(now);
+    }
+
     /// The records; for stores.
     pub fn keyspace(&mut self) -> &mut Keyspace {
         &mut self.keyspace
@@ -115,7 +125,7 @@ impl Engine {
     ) -> Result<GcraDecision, Error> {
         let rule = Schedule::per_period(period, burst);
         if key.len() <= MAX_NAME_BYTES {
-            self.keyspace.advance(now);
+            self.advance(now);
             let decide = |tat| rule.decide(Some(tat), now, count);
             if let Some(verdict) = self.keyspace.update_tat(Key::ordinary(key), decide) {
                 return Ok(GcraDecision::new(&rule, &verdict));
@@ -146,7 +156,7 @@ impl Engine {
         count: Option<Positive>,
     ) -> Result<GcraDecision, Error> {
         let key = Key::ordinary(checked_name("key", key)?);
-        self.keyspace.advance(now);
+        self.advance(now);
         let place = self.keyspace.locate(key);
         let tat = match self.keyspace.state(place, key) {
             None => None,
@@ -170,7 +180,7 @@ impl Engine {
 
     /// `DEL` and `GCRA.RESET` for one key: whether it existed.
     pub fn delete(&mut self, now: u64, key: &[u8]) -> bool {
-        self.keyspace.advance(now);
+        self.advance(now);
         let key = Key::ordinary(key);
         let place = self.keyspace.locate(key);
         self.keyspace.remove(place, key)
@@ -184,7 +194,7 @@ impl Engine {
     pub fn rate_limit_create(&mut self, now: u64, name: &[u8], settings: Settings) -> Result<(), Error> {
         let rule = settings.rule()?;
         checked_name("name", name)?;
-        self.keyspace.advance(now);
+        self.advance(now);
         if self.limiters.contains(name) || self.limiters.len() >= self.max_limiters {
             return Err(Error::LimiterExists);
         }
@@ -207,7 +217,7 @@ impl Engine {
         cost: Positive,
     ) -> Result<CheckDecision, Error> {
         checked_name("key", key)?;
-        self.keyspace.advance(now);
+        self.advance(now);
         let limiter = self.limiters.get_mut(name)?;
         let key = Key { space: limiter.space, name: key };
         let decision = self.keyspace.decide(key, &limiter.rule, cost);
@@ -237,7 +247,7 @@ impl Engine {
     /// [`Error::LimiterNotFound`], [`Error::KeyTooLong`].
     pub fn rate_limit_peek(&mut self, now: u64, name: &[u8], key: &[u8]) -> Result<CheckDecision, Error> {
         checked_name("key", key)?;
-        self.keyspace.advance(now);
+        self.advance(now);
         let limiter = self.limiters.get(name)?;
         let key = Key { space: limiter.space, name: key };
         let verdict = self.keyspace.decide(key, &limiter.rule, Positive::ONE).verdict;
@@ -252,7 +262,7 @@ impl Engine {
     /// # Errors
     /// [`Error::LimiterNotFound`].
     pub fn rate_limit_reset(&mut self, now: u64, name: &[u8], key: &[u8]) -> Result<(), Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let key = Key { space: self.limiters.get(name)?.space, name: key };
         let place = self.keyspace.locate(key);
         self.keyspace.remove(place, key);
@@ -264,7 +274,7 @@ impl Engine {
     /// # Errors
     /// [`Error::LimiterNotFound`].
     pub fn rate_limit_drop(&mut self, now: u64, name: &[u8]) -> Result<(), Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let limiter = self.limiters.remove(name)?;
         self.keyspace.clear(limiter.space);
         self.keyspace.note(|| Change::Limiter(name.into()));
@@ -276,7 +286,7 @@ impl Engine {
     /// # Errors
     /// [`Error::LimiterNotFound`].
     pub fn rate_limit_stats(&mut self, now: u64, name: &[u8]) -> Result<(&Limiter, usize), Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let limiter = self.limiters.get(name)?;
         Ok((limiter, self.keyspace.count(limiter.space)))
     }

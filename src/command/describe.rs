@@ -35,9 +35,8 @@ pub(super) fn describe(subcommand: Option<&[u8]>, writer: &mut Writer<'_>) {
 pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_>) {
     let engine = backend.engine();
     let limiters = engine.rate_limit_list().count();
-    let keyspace = engine.keyspace();
-    keyspace.advance(now);
-    let records = keyspace.len();
+    engine.advance(now);
+    let records = engine.keyspace().len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
     let mut text = format!(
         "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",

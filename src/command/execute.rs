@@ -108,12 +108,12 @@ fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mu
             writer.ok();
         }
         Command::LimiterStats { name } => {
-            engine.keyspace().advance(now);
+            engine.advance(now);
             let limiter = engine.limiters.get(name)?.clone();
             stats(writer, name, &limiter, backend.count(limiter.space)?);
         }
         Command::DbSize => {
-            engine.keyspace().advance(now);
+            engine.advance(now);
             writer.count(backend.count(Space::ORDINARY)?);
         }
         Command::LimiterList => {

@@ -14,8 +14,8 @@ use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
 use crate::{Engine, Error};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
+    engine.advance(now);
     let keyspace = engine.keyspace();
-    keyspace.advance(now);
     match *command {
         Command::Set { key, value, options } => set(keyspace, Key::ordinary(key), value, options, writer)?,
         Command::Get { key } => bulk(writer, state(keyspace, key).as_ref()),

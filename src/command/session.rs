@@ -86,7 +86,7 @@ impl Session {
     pub fn feed<B: Backend>(&mut self, backend: &mut B, now: u64, input: &[u8], output: &mut Vec<u8>) -> Flow {
         self.flow = Flow::Continue;
         // The time counts as served even when nothing but a wrong command came at it.
-        backend.engine().keyspace().advance(now);
+        backend.engine().advance(now);
         let mut request = core::mem::take(&mut self.request);
         if self.pending.is_empty() {
             let used = self.run(backend, now, &mut request, input, output);

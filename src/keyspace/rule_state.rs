@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 use super::{Key, Keyspace, Place, State, Value};
-use crate::algorithm::{Count, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
+use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::{Error, Positive};
 
 /// A verdict, and what committing it stores.
@@ -46,18 +46,12 @@ impl Keyspace {
         let new = state.is_none();
         let (verdict, next) = match rule {
             Rule::Schedule(rule) => {
-                let tat = state.and_then(|state| match state {
-                    State::Tat { tat, .. } => Some(tat),
-                    other => rule.spent(units_held(&other, now), now),
-                });
+                let tat = state.and_then(|state| tat_of(rule, &state, now));
                 let (verdict, tat) = rule.decide(tat, now, cost);
                 (verdict, tat.map_or(Next::Same, Next::Tat))
             }
             Rule::Fixed(rule) => {
-                let count = state.map(|state| match state {
-                    State::Count(count) => count,
-                    other => Count { units: held_under(rule.spacing(), &other, now), ends: other.expires() },
-                });
+                let count = state.map(|state| count_of(rule, &state, now));
                 let (verdict, count) = rule.decide(count, now, cost);
                 (verdict, count.map_or(Next::Same, Next::Count))
             }
@@ -93,29 +87,60 @@ impl Keyspace {
         }
     }
 
-    /// Stores the state in `key` as it is read now, where it lies further in the future than a full recovery.
+    /// Stores the state in `key` as it is read now, so that a wait told of it holds: where it lies further in the future
+    /// than a full recovery, or is that of another kind of rule.
     ///
     /// # Errors
     /// None in practice: the record is there already.
     pub fn settle(&mut self, key: Key<'_>, rule: &Rule) -> Result<(), Error> {
         let place = self.locate(key);
         let now = self.now();
-        match (rule, self.state(place, key)) {
-            (Rule::Schedule(rule), Some(State::Tat { tat, .. })) => {
-                let clamped = rule.clamped(tat, now);
-                if clamped.ceil() < tat.ceil() { self.put_tat(place, key, clamped) } else { Ok(()) }
+        let Some(state) = self.state(place, key) else { return Ok(()) };
+        match rule {
+            Rule::Schedule(rule) => {
+                let Some(read) = tat_of(rule, &state, now).map(|tat| rule.clamped(tat, now)) else { return Ok(()) };
+                match state {
+                    // The grain alone is no difference: it is rounded up to at every look.
+                    State::Tat { tat, .. } if tat.rounded_up(read.denominator) == read => Ok(()),
+                    _ => self.put_tat(place, key, read),
+                }
             }
-            (Rule::Fixed(rule), Some(State::Count(count))) => {
-                let ends = rule.window_end(now);
-                if count.ends > ends { self.put(place, key, Value::Count(Count { ends, ..count })) } else { Ok(()) }
+            Rule::Fixed(rule) => {
+                let read = count_of(rule, &state, now);
+                let ends = read.ends.min(rule.window_end(now));
+                match state {
+                    State::Count(count) if count.ends == ends => Ok(()),
+                    _ => self.put_count(place, key, Count { ends, ..read }),
+                }
             }
-            (Rule::Sliding(rule), Some(State::Log { log, .. })) if log.newest() > Some(rule.logged_at(now)) => {
-                let mut log = log.clone();
+            Rule::Sliding(rule) => {
+                let newest = Some(rule.logged_at(now));
+                if matches!(&state, State::Log { log, .. } if log.newest() <= newest) {
+                    return Ok(());
+                }
+                let mut log = log_of(rule, state, now).into_owned();
                 rule.settle(&mut log, now);
                 self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
             }
-            _ => Ok(()),
         }
+    }
+}
+
+/// The tat to decide on: the one that is there, or what another kind of state amounts to.
+#[inline]
+fn tat_of(rule: &Schedule, state: &State<'_>, now: u64) -> Option<Tat> {
+    match *state {
+        State::Tat { tat, .. } => Some(tat),
+        _ => rule.spent(units_held(state, now), now),
+    }
+}
+
+/// The count to decide on, as [`tat_of`].
+#[inline]
+fn count_of(rule: &FixedWindow, state: &State<'_>, now: u64) -> Count {
+    match *state {
+        State::Count(count) => count,
+        _ => Count { units: held_under(rule.spacing(), state, now), ends: rule.window_end(now) },
     }
 }
 
@@ -138,7 +163,7 @@ fn held_under(spacing: Option<Schedule>, state: &State<'_>, now: u64) -> u64 {
     }
 }
 
-/// The log to decide on: the one that is there, or what another kind of state amounts to.
+/// The log to decide on, as [`tat_of`].
 fn log_of<'a>(rule: &SlidingWindow, state: State<'a>, now: u64) -> Cow<'a, Log> {
     match state {
         State::Log { log, .. } => Cow::Borrowed(log),

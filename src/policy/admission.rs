@@ -86,7 +86,7 @@ impl Engine {
     /// [`Error::InvalidOptions`] when it is no policy, or another one is in force.
     pub fn policy_define(&mut self, now: u64, namespace: &[u8], json: &[u8]) -> Result<super::Fingerprint, Error> {
         checked_name("namespace", namespace)?;
-        self.keyspace.advance(now);
+        self.advance(now);
         let policy = Policy::read(json)?;
         let fingerprint = policy.fingerprint;
         if let Some(Ok(in_force)) = self.policies.get(namespace).map(Namespace::policy) {
@@ -110,7 +110,7 @@ impl Engine {
         fingerprint: &[u8],
         job: &Job<'_>,
     ) -> Result<Admission, Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
         let policy = found.policy.as_ref().ok_or(Error::NoPolicy)?;
         check_fingerprint(policy, fingerprint)?;
@@ -154,9 +154,7 @@ impl Engine {
                     String::from_utf8_lossy(id)
                 )));
             }
-            if found.leases.len() as u64 >= limit.get() {
-                lease_wait = found.leases.next_expiry().map(|expires| expires.saturating_sub(now));
-            }
+            lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
         }
         if !refusing.is_empty() || lease_wait.is_some() {
             if job.wait {
@@ -196,7 +194,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NoPolicy`].
     pub fn policy_show(&mut self, now: u64, namespace: &[u8]) -> Result<Shown<'_>, Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
         if let Some(Concurrency { lease, .. }) = found.policy()?.concurrency {
             found.leases.expire(now, lease);
@@ -229,7 +227,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NoPolicy`].
     pub fn policy_forget(&mut self, now: u64, namespace: &[u8]) -> Result<super::Fingerprint, Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
         let policy = found.policy.take().ok_or(Error::NoPolicy)?;
         found.spaces.clear();
@@ -267,7 +265,7 @@ impl Engine {
         ids: &[&[u8]],
         change: impl Fn(&mut Namespace, &[u8], u64) -> bool,
     ) -> Result<usize, Error> {
-        self.keyspace.advance(now);
+        self.advance(now);
         let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
         let Some(Concurrency { lease, .. }) = found.policy()?.concurrency else { return Ok(0) };
         found.leases.expire(now, lease);

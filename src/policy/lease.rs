@@ -1,5 +1,7 @@
 //! Leases: how many jobs of a namespace run at once, over all workers.
 
+use alloc::vec::Vec;
+
 use crate::Positive;
 use crate::sorted_map::SortedMap;
 
@@ -18,6 +20,8 @@ pub struct Leases {
     expires: SortedMap<u64>,
     /// No lease runs out before this.
     earliest: u64,
+    /// No lease runs out after this.
+    latest: u64,
 }
 
 impl Leases {
@@ -25,13 +29,23 @@ impl Leases {
     /// counts as made now.
     pub(super) fn expire(&mut self, now: u64, lease: Positive) {
         let furthest = now.saturating_add(lease.get());
-        if self.earliest > now && self.earliest <= furthest {
+        if self.latest > furthest {
+            self.latest = furthest;
+            self.earliest = self.earliest.min(furthest);
+            self.expires.retain(|expires| {
+                *expires = furthest.min(*expires);
+                true
+            });
+        }
+        self.run_out(now);
+    }
+
+    /// Drops the leases that had run out by `now`.
+    pub(super) fn run_out(&mut self, now: u64) {
+        if self.earliest > now {
             return;
         }
-        self.expires.retain(|expires| {
-            *expires = furthest.min(*expires);
-            *expires > now
-        });
+        self.expires.retain(|expires| *expires > now);
         self.earliest = self.expires.iter().map(|(_, expires)| *expires).min().unwrap_or(u64::MAX);
     }
 
@@ -50,9 +64,21 @@ impl Leases {
         self.expires.get(id).copied()
     }
 
-    /// When the next lease runs out.
-    pub(super) fn next_expiry(&self) -> Option<u64> {
-        self.expires.iter().map(|(_, expires)| *expires).min()
+    /// When fewer than `limit` are held, if nobody renews; `None` when that is so now.
+    ///
+    /// There may be more than `limit` after a policy of a greater one.
+    pub(super) fn free_at(&self, limit: Positive) -> Option<u64> {
+        let excess = usize::try_from((self.len() as u64).checked_sub(limit.get())?).ok()?;
+        // Those that must run out, soonest first.
+        let mut soonest = Vec::new();
+        for (_, expires) in self.expires.iter() {
+            let at = soonest.partition_point(|sooner| sooner <= expires);
+            if at <= excess {
+                soonest.insert(at, *expires);
+                soonest.truncate(excess.saturating_add(1));
+            }
+        }
+        soonest.last().copied()
     }
 
     /// Each lease and when it runs out.
@@ -64,6 +90,7 @@ impl Leases {
     pub(super) fn hold(&mut self, id: &[u8], expires: u64) {
         self.expires.insert(id, expires);
         self.earliest = self.earliest.min(expires);
+        self.latest = self.latest.max(expires);
     }
 
     /// Lets go of `id`; whether it was held.

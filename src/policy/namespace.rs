@@ -111,6 +111,15 @@ impl Policies {
         self.namespaces.get_mut(namespace)
     }
 
+    /// The clock steps back from `latest`: a lease that had run out by then stays free.
+    #[cold]
+    pub(crate) fn step_back(&mut self, latest: u64) {
+        self.namespaces.retain(|namespace| {
+            namespace.leases.run_out(latest);
+            true
+        });
+    }
+
     /// The namespace of that name, made when it is new.
     pub fn entry(&mut self, namespace: &[u8]) -> &mut Namespace {
         self.namespaces.get_or_insert_default(namespace)

@@ -322,7 +322,7 @@ impl<S: Sql> Backend for Store<S> {
     }
 
     fn prepare(&mut self, now: u64, command: &Command<'_>) -> Result<(), Error> {
-        self.engine.keyspace().advance(now);
+        self.engine.advance(now);
         if self.failed.is_none()
             && let Err(failure) = self.bring_up(now, command)
         {

@@ -51,7 +51,7 @@ impl<S: Sql> Store<S> {
     /// # Errors
     /// The database failed; the store must be dropped.
     pub fn sweep(&mut self, now: u64, rows: u32) -> Result<Swept, S::Failure> {
-        self.engine.keyspace().advance(now);
+        self.engine.advance(now);
         self.flush()?;
         if !self.table {
             return Ok(Swept::Empty);
