@@ -209,8 +209,8 @@ impl Engine {
                 return;
             }
             if let (Some(stated), Some(decider)) = (policy.rules.get(rule), policy.deciders.get(rule)) {
-                // What a job that costs the least would find; its own unit is not counted as used.
-                let verdict = self.keyspace.decide(key, decider, Positive::ONE).verdict;
+                // A job that costs the most is refused while anything is in use, and a refusal tells what is.
+                let verdict = self.keyspace.decide(key, decider, stated.most()).verdict;
                 let state = shown(rule, key.name, stated.most().get(), &verdict);
                 let at = states.partition_point(|before: &RuleState| {
                     (before.rule, &before.identity) < (state.rule, &state.identity)
@@ -238,40 +238,41 @@ impl Engine {
     /// `VALVE.RENEW`: lets the leases run for a whole lease from now; how many of them were held.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`].
+    /// [`Error::NoPolicy`]: nothing says then how long a lease is.
     pub fn policy_renew(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]]) -> Result<usize, Error> {
-        self.each_lease(now, namespace, ids, |found, id, expires| {
-            let held = found.leases.expires(id).is_some();
-            if held {
-                found.leases.hold(id, expires);
-            }
-            held
-        })
+        self.each_lease(now, namespace, ids, false)
     }
 
-    /// `VALVE.RELEASE`: gives the leases back; how many of them were held.
+    /// `VALVE.RELEASE`: gives the leases back; how many of them were held. A job may end after its policy was forgotten or
+    /// changed: its lease is given back all the same.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`].
+    /// [`Error::NoPolicy`] when there never was one.
     pub fn policy_release(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]]) -> Result<usize, Error> {
-        self.each_lease(now, namespace, ids, |found, id, _| found.leases.release(id))
+        self.each_lease(now, namespace, ids, true)
     }
 
-    /// Calls `change` with each lease and when one taken now would run out; how many it changed.
-    fn each_lease(
-        &mut self,
-        now: u64,
-        namespace: &[u8],
-        ids: &[&[u8]],
-        change: impl Fn(&mut Namespace, &[u8], u64) -> bool,
-    ) -> Result<usize, Error> {
+    /// Renews or releases each lease; how many of them were held.
+    fn each_lease(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]], release: bool) -> Result<usize, Error> {
         self.advance(now);
         let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
-        let Some(Concurrency { lease, .. }) = found.policy()?.concurrency else { return Ok(0) };
-        found.leases.expire(now, lease);
+        let concurrency = match found.policy() {
+            Ok(policy) => policy.concurrency,
+            Err(_) if release => None,
+            Err(error) => return Err(error),
+        };
+        match concurrency {
+            Some(Concurrency { lease, .. }) => found.leases.expire(now, lease),
+            None => found.leases.run_out(now),
+        }
         let mut changed = 0_usize;
         for id in ids {
-            if change(found, id, now.saturating_add(lease.get())) {
+            let held = match concurrency {
+                _ if release => found.leases.release(id),
+                Some(Concurrency { lease, .. }) => found.leases.renew(id, now.saturating_add(lease.get())),
+                None => false,
+            };
+            if held {
                 changed = changed.saturating_add(1);
                 self.keyspace.note(|| Change::Lease(namespace.into(), (*id).into()));
             }
@@ -331,12 +332,6 @@ fn check_fingerprint(policy: &Policy, given: &[u8]) -> Result<(), Error> {
 }
 
 fn shown(rule: usize, identity: &[u8], most: u64, verdict: &Verdict) -> RuleState {
-    let remaining = verdict.remaining.saturating_add(u64::from(verdict.allowed)).min(most);
-    RuleState {
-        rule,
-        identity: identity.into(),
-        used: most.saturating_sub(remaining),
-        remaining,
-        reset_after: verdict.reset_after,
-    }
+    let (remaining, reset_after) = if verdict.allowed { (most, 0) } else { (verdict.remaining, verdict.reset_after) };
+    RuleState { rule, identity: identity.into(), used: most.saturating_sub(remaining), remaining, reset_after }
 }

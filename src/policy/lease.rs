@@ -93,6 +93,15 @@ impl Leases {
         self.latest = self.latest.max(expires);
     }
 
+    /// Holds `id` until `expires` if it is held; whether it is.
+    pub(super) fn renew(&mut self, id: &[u8], expires: u64) -> bool {
+        let held = self.expires(id).is_some();
+        if held {
+            self.hold(id, expires);
+        }
+        held
+    }
+
     /// Lets go of `id`; whether it was held.
     pub(super) fn release(&mut self, id: &[u8]) -> bool {
         self.expires.remove(id).is_some()
