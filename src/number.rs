@@ -57,13 +57,16 @@ pub(crate) fn parse_digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 16 || (text.len() > 1 && text.first() == Some(&b'0')) {
         return None;
     }
-    text.iter().try_fold(0_u64, |value, &byte| {
+    let mut value = 0_u64;
+    for byte in text {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
         }
-        value.checked_mul(10)?.checked_add(u64::from(digit))
-    })
+        // 16 digits always fit.
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    Some(value)
 }
 
 #[cfg(test)]

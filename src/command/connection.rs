@@ -31,10 +31,7 @@ pub enum ConnectionCommand<'a> {
     Id,
     /// `CLIENT SETINFO` and other settings that change nothing here.
     SetInfo,
-    /// `COMMAND` with whatever it is asked; the subcommand.
-    Describe {
-        subcommand: Option<&'a [u8]>,
-    },
+    Describe(Describe<'a>),
     Info,
     Time,
     Quit,
@@ -44,7 +41,37 @@ pub enum ConnectionCommand<'a> {
     Discard,
 }
 
+/// `COMMAND`, and what of it is asked.
+#[derive(Clone, Copy, Debug)]
+pub enum Describe<'a> {
+    /// Every command.
+    All,
+    /// `INFO`: those commands.
+    Named(Arguments<'a>),
+    /// `LIST`: every command's name.
+    Names,
+    /// `COUNT`: how many there are.
+    Count,
+    /// `DOCS`: nothing beyond what documentation says.
+    Documents,
+}
+
 impl<'a> ConnectionCommand<'a> {
+    /// Whether a client that has still to say its password may send it.
+    pub(super) const fn is_for_strangers(&self) -> bool {
+        matches!(self, Self::Hello { .. } | Self::Auth { .. } | Self::Quit)
+    }
+
+    /// Whether it is done at once between `MULTI` and `EXEC` too.
+    pub(super) const fn ends_transaction(&self) -> bool {
+        matches!(self, Self::Multi | Self::Exec | Self::Discard | Self::Quit | Self::Reset)
+    }
+
+    /// Whether `EXEC` may do it: what changes how replies are written has no place among them.
+    pub(super) const fn may_wait(&self) -> bool {
+        !matches!(self, Self::Hello { .. } | Self::Auth { .. })
+    }
+
     /// `HELLO [version [AUTH user password] [SETNAME name]]`.
     pub(super) fn hello(arguments: Arguments<'a>) -> Result<Self, Error> {
         let (version, mut options) = match arguments {
@@ -67,6 +94,20 @@ impl<'a> ConnectionCommand<'a> {
                 _ => return Err(Error::Syntax),
             };
         }
+    }
+
+    /// `COMMAND [INFO name ... | LIST | COUNT | DOCS name ...]`.
+    pub(super) fn describe(arguments: Arguments<'a>) -> Result<Self, Error> {
+        let is = |subcommand: &[u8], name: &[u8]| subcommand.eq_ignore_ascii_case(name);
+        Ok(Self::Describe(match *arguments {
+            [] => Describe::All,
+            [info] if is(info, b"INFO") => Describe::All,
+            [info, ref names @ ..] if is(info, b"INFO") => Describe::Named(names),
+            [list] if is(list, b"LIST") => Describe::Names,
+            [count] if is(count, b"COUNT") => Describe::Count,
+            [docs, ..] if is(docs, b"DOCS") => Describe::Documents,
+            _ => return Err(Error::Syntax),
+        }))
     }
 
     /// `CLIENT SETNAME`, `GETNAME`, `ID` and `SETINFO`.

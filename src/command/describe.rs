@@ -3,32 +3,52 @@
 use alloc::format;
 use alloc::string::ToString;
 
+use super::connection::Describe;
 use super::execute::Backend;
 use super::resp::Writer;
-use super::table::COMMANDS;
+use super::table::{COMMANDS, Entry, find};
 use crate::keyspace::Space;
 
-/// `COMMAND`, `COMMAND COUNT`, `COMMAND DOCS`.
-pub(super) fn describe(subcommand: Option<&[u8]>, writer: &mut Writer<'_>) {
-    match subcommand {
-        Some(name) if name.eq_ignore_ascii_case(b"COUNT") => writer.count(COMMANDS.len()),
-        Some(name) if name.eq_ignore_ascii_case(b"DOCS") => writer.map(0),
-        _ => {
+/// `COMMAND` and its subcommands.
+pub(super) fn describe(asked: Describe<'_>, writer: &mut Writer<'_>) {
+    match asked {
+        Describe::Count => writer.count(COMMANDS.len()),
+        Describe::Documents => writer.map(0),
+        Describe::All => {
             writer.array(COMMANDS.len());
             for entry in COMMANDS {
-                let words = i64::try_from(entry.least).unwrap_or(0).saturating_add(1);
-                writer.array(6);
+                describe_one(entry, writer);
+            }
+        }
+        Describe::Names => {
+            writer.array(COMMANDS.len());
+            for entry in COMMANDS {
                 writer.text(entry.name);
-                // A negative arity is the least of several.
-                writer.integer(if entry.least == entry.most { words } else { words.saturating_neg() });
-                writer.array(1);
-                writer.status(entry.flag);
-                writer.integer(entry.keys.0);
-                writer.integer(entry.keys.1);
-                writer.integer(entry.keys.0);
+            }
+        }
+        Describe::Named(names) => {
+            writer.array(names.len());
+            for name in names {
+                match find(name) {
+                    Some(entry) => describe_one(entry, writer),
+                    None => writer.null(),
+                }
             }
         }
     }
+}
+
+fn describe_one(entry: &Entry, writer: &mut Writer<'_>) {
+    let words = i64::try_from(entry.least).unwrap_or(0).saturating_add(1);
+    writer.array(6);
+    writer.text(entry.name);
+    // A negative arity is the least of several.
+    writer.integer(if entry.least == entry.most { words } else { words.saturating_neg() });
+    writer.array(1);
+    writer.status(entry.flag);
+    writer.integer(entry.keys.0);
+    writer.integer(entry.keys.1);
+    writer.integer(entry.keys.0);
 }
 
 /// `INFO`.
@@ -39,7 +59,7 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     let records = engine.keyspace().len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
     let mut text = format!(
-        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",
+        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",
         env!("CARGO_PKG_VERSION"),
     );
     for (index, (command, outcome, count)) in backend.engine().counters().iter().enumerate() {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::execute::signed;
 use super::glob;
-use super::parse::{Command, SetOptions, Unit};
+use super::parse::{Command, Expiry, SetOptions, Unit};
 use super::resp::{Protocol, Writer};
 use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
@@ -32,9 +32,13 @@ pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: 
                 }
             });
         }
-        Command::Expire { key, ms } => {
+        Command::Expire { key, ms, condition } => {
             let expires = now.saturating_add_signed(ms);
-            let changed = set_expiry(keyspace, Key::ordinary(key), |_| Some(expires))?;
+            let changed = set_expiry(keyspace, Key::ordinary(key), |before| {
+                let some = condition.some.is_none_or(|some| some == (before != NEVER));
+                let new = condition.new.is_none_or(|new| new == expires.cmp(&before));
+                (some && new).then_some(expires)
+            })?;
             writer.integer(i64::from(changed));
         }
         Command::Persist { key } => {
@@ -50,9 +54,9 @@ pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: 
             });
             found.write(writer);
         }
-        Command::Scan { cursor, pattern, count } => {
+        Command::Scan { cursor, pattern, count, any } => {
             let mut found = Names::default();
-            let next = keyspace.scan(cursor, count, |name, _| found.add(name, pattern));
+            let next = if any { keyspace.scan(cursor, count, |name, _| found.add(name, pattern)) } else { 0 };
             writer.array(2);
             writer.text(&next.to_string());
             found.write(writer);
@@ -105,8 +109,16 @@ fn set(
     let stored = options.only_if.is_none_or(|wanted| wanted == there.is_some());
     if stored {
         let kept = there.filter(|_| options.keep_ttl).map_or(NEVER, |state| state.expires());
-        let expires = options.ms.map_or(kept, |ms| keyspace.now().saturating_add(ms.get()));
-        keyspace.put(place, key, Value::Text { bytes: value.into(), expires })?;
+        let expires = match options.expiry {
+            None => kept,
+            Some(Expiry::In(ms)) => keyspace.now().saturating_add(ms.get()),
+            Some(Expiry::At(ms)) => ms.get(),
+        };
+        if expires > keyspace.now() {
+            keyspace.put(place, key, Value::Text { bytes: value.into(), expires })?;
+        } else {
+            keyspace.remove(place, key);
+        }
     }
     match before {
         Some(before) => writer.bulk(&before),

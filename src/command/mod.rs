@@ -16,11 +16,12 @@ mod policies;
 pub mod resp;
 mod session;
 mod table;
+mod transaction;
 
 pub use connection::ConnectionCommand;
 pub use counters::{Counters, Outcome};
 pub use execute::{Backend, execute};
-pub use parse::{Arguments, Command, PolicyCommand, SetOptions, Unit};
+pub use parse::{Arguments, Command, ExpireCondition, Expiry, PolicyCommand, SetOptions, Unit};
 pub use policies::AdmitOptions;
 #[cfg(feature = "worker")]
 pub(crate) use session::equal_in_constant_time;

@@ -1,6 +1,7 @@
 //! Arguments into typed commands. Nothing is looked up here: a command that is wrong in itself is refused before anything is.
 
 use alloc::string::String;
+use core::cmp::Ordering;
 
 use super::connection::ConnectionCommand;
 use super::policies::AdmitOptions;
@@ -8,7 +9,7 @@ use super::table::{self, Entry, Kind};
 use crate::algorithm::Schedule;
 use crate::error::checked_name;
 use crate::limiter::{Algorithm, Rate, Settings};
-use crate::number::parse_digits;
+use crate::number::{MAX_INTEGER, parse_digits};
 use crate::{Error, Positive};
 
 /// The arguments of a command, its name first.
@@ -81,6 +82,7 @@ pub enum Command<'a> {
     Expire {
         key: &'a [u8],
         ms: i64,
+        condition: ExpireCondition,
     },
     Persist {
         key: &'a [u8],
@@ -92,6 +94,8 @@ pub enum Command<'a> {
         cursor: u64,
         pattern: Option<&'a [u8]>,
         count: usize,
+        /// Whether keys of the type that is asked for can be there at all.
+        any: bool,
     },
     DbSize,
     FlushAll,
@@ -119,11 +123,29 @@ pub enum Unit {
     Milliseconds,
 }
 
+/// When a value expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// So many milliseconds from now.
+    In(Positive),
+    /// At that time, in milliseconds since 1970.
+    At(Positive),
+}
+
+/// Which expiry a key must have for `EXPIRE` to change it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExpireCondition {
+    /// Some expiry (`true`), or none (`false`).
+    pub some: Option<bool>,
+    /// How the new expiry compares with it; none is later than any.
+    pub new: Option<Ordering>,
+}
+
 /// When `SET` stores, and for how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetOptions {
-    /// Milliseconds to live.
-    pub ms: Option<Positive>,
+    /// When it expires.
+    pub expiry: Option<Expiry>,
     /// Keep the time to live that is there.
     pub keep_ttl: bool,
     /// Only when the key is there (`true`), or is not (`false`).
@@ -206,11 +228,11 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
         Kind::Pttl => Command::TimeToLive { key: key()?, unit: Unit::Milliseconds },
         Kind::Expire | Kind::Pexpire => {
             let scale = if entry.kind == Kind::Expire { 1000 } else { 1 };
-            let ms = signed(second)?.checked_mul(scale).ok_or(Error::NotAnInteger)?;
-            Command::Expire { key: key()?, ms }
+            let ms = milliseconds(second, scale)?;
+            Command::Expire { key: key()?, ms, condition: expire_condition(after(2))? }
         }
         Kind::Persist => Command::Persist { key: key()? },
-        Kind::Keys => Command::Keys { pattern: first },
+        Kind::Keys => Command::Keys { pattern: checked_name("pattern", first)? },
         Kind::Scan => scan(first, after(1))?,
         Kind::DbSize => Command::DbSize,
         Kind::FlushAll => match rest {
@@ -227,7 +249,7 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
         }
         Kind::Select => Command::Connection(ConnectionCommand::Select { database: first }),
         Kind::Client => Command::Connection(ConnectionCommand::client(first, after(1))?),
-        Kind::Describe => Command::Connection(ConnectionCommand::Describe { subcommand: rest.first().copied() }),
+        Kind::Describe => Command::Connection(ConnectionCommand::describe(rest)?),
         Kind::Info => Command::Connection(ConnectionCommand::Info),
         Kind::Time => Command::Connection(ConnectionCommand::Time),
         Kind::Quit => Command::Connection(ConnectionCommand::Quit),
@@ -296,18 +318,20 @@ fn set_options(options: Arguments<'_>) -> Result<SetOptions, Error> {
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
-        if is(b"EX") || is(b"PX") {
-            let scale = if is(b"EX") { 1000 } else { 1 };
+        let (seconds, at) = (is(b"EX") || is(b"EXAT"), is(b"EXAT") || is(b"PXAT"));
+        if seconds || at || is(b"PX") {
+            let scale = if seconds { 1000 } else { 1 };
             let time = integer(options.next().ok_or(Error::Syntax)?)?;
             let ms = time.get().checked_mul(scale).and_then(Positive::new).ok_or(Error::NotAnInteger)?;
-            if set.keep_ttl || set.ms.replace(ms).is_some() {
+            let expiry = if at { Expiry::At(ms) } else { Expiry::In(ms) };
+            if set.keep_ttl || set.expiry.replace(expiry).is_some() {
                 return Err(Error::Syntax);
             }
         } else if is(b"NX") || is(b"XX") {
             if set.only_if.replace(is(b"XX")).is_some() {
                 return Err(Error::Syntax);
             }
-        } else if is(b"KEEPTTL") && set.ms.is_none() {
+        } else if is(b"KEEPTTL") && set.expiry.is_none() {
             set.keep_ttl = true;
         } else if is(b"GET") {
             set.get = true;
@@ -322,18 +346,42 @@ fn scan<'a>(cursor: &[u8], options: Arguments<'a>) -> Result<Command<'a>, Error>
     let cursor = parse_digits(cursor).ok_or(Error::NotAnInteger)?;
     let mut pattern = None;
     let mut count = 10;
+    let mut any = true;
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let value = *options.next().ok_or(Error::Syntax)?;
         if option.eq_ignore_ascii_case(b"MATCH") {
-            pattern = Some(value);
+            pattern = Some(checked_name("pattern", value)?);
         } else if option.eq_ignore_ascii_case(b"COUNT") {
             count = usize::try_from(integer(value)?.get()).unwrap_or(usize::MAX);
+        } else if option.eq_ignore_ascii_case(b"TYPE") {
+            any = value.eq_ignore_ascii_case(b"string");
         } else {
             return Err(Error::Syntax);
         }
     }
-    Ok(Command::Scan { cursor, pattern, count })
+    Ok(Command::Scan { cursor, pattern, count, any })
+}
+
+fn expire_condition(options: Arguments<'_>) -> Result<ExpireCondition, Error> {
+    let mut condition = ExpireCondition::default();
+    for option in options {
+        let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
+        let repeated = if is(b"NX") || is(b"XX") {
+            condition.some.replace(is(b"XX")).is_some()
+        } else if is(b"GT") || is(b"LT") {
+            condition.new.replace(if is(b"GT") { Ordering::Greater } else { Ordering::Less }).is_some()
+        } else {
+            true
+        };
+        if repeated {
+            return Err(Error::Syntax);
+        }
+    }
+    match condition {
+        ExpireCondition { some: Some(false), new: Some(_) } => Err(Error::Syntax),
+        _ => Ok(condition),
+    }
 }
 
 /// An integer argument from 1 to 2^53 - 1.
@@ -341,14 +389,15 @@ pub(super) fn integer(text: &[u8]) -> Result<Positive, Error> {
     Positive::parse(text).ok_or(Error::NotAnInteger)
 }
 
-fn signed(text: &[u8]) -> Result<i64, Error> {
+/// An integer that times `scale` is from -(2^53 - 1) to 2^53 - 1.
+fn milliseconds(text: &[u8], scale: u64) -> Result<i64, Error> {
     let (negative, digits) = match text.split_first() {
         Some((b'-', digits)) => (true, digits),
         _ => (false, text),
     };
     let value = parse_digits(digits).filter(|value| *value > 0 || !negative).ok_or(Error::NotAnInteger)?;
-    let value = i64::try_from(value).map_err(|_| Error::NotAnInteger)?;
-    Ok(if negative { value.wrapping_neg() } else { value })
+    let ms = value.checked_mul(scale).filter(|ms| *ms <= MAX_INTEGER).ok_or(Error::NotAnInteger)?;
+    Ok(if negative { ms.cast_signed().wrapping_neg() } else { ms.cast_signed() })
 }
 
 #[cold]

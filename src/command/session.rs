@@ -9,6 +9,7 @@ use super::connection::ConnectionCommand;
 use super::execute::{Backend, execute, signed};
 use super::parse::Command;
 use super::resp::{Protocol, Request, Writer};
+use super::transaction::{MAX_TRANSACTION_BYTES, Transaction};
 use crate::Error;
 
 /// What the host should do after a [`Session`] took bytes.
@@ -29,8 +30,6 @@ pub enum Flow {
 /// one read from a socket.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 
-/// The most memory that commands waiting for `EXEC` may take.
-const MAX_QUEUED_BYTES: usize = 1 << 24;
 /// A wrong password costs 100 ms, and twice that for each further one, up to about 13 s.
 const FIRST_DELAY_MS: u64 = 100;
 const MOST_DOUBLINGS: u32 = 7;
@@ -58,16 +57,8 @@ pub struct Session {
     password: Option<Box<[u8]>>,
     authenticated: bool,
     failures: u32,
-    queue: Option<Queue>,
+    transaction: Option<Transaction>,
     flow: Flow,
-}
-
-/// Commands between `MULTI` and `EXEC`.
-#[derive(Debug, Default)]
-struct Queue {
-    commands: Vec<Vec<Box<[u8]>>>,
-    bytes: usize,
-    refused: bool,
 }
 
 impl Session {
@@ -117,16 +108,14 @@ impl Session {
         let mut used = 0_usize;
         let mut arguments: Vec<&[u8]> = Vec::new();
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
-            match request.read(rest) {
+            request.set_stranger(!self.authenticated);
+            match request.take(rest, &mut arguments) {
                 Ok(None) => break,
                 Ok(Some(length)) => {
-                    arguments.clear();
-                    arguments.extend(request.arguments().iter().filter_map(|range| rest.get(range.clone())));
                     if !arguments.is_empty() {
-                        self.command(backend, now, &arguments, output);
+                        self.command(backend, now, rest.get(..length).unwrap_or_default(), &arguments, output);
                     }
                     used = used.saturating_add(length);
-                    request.clear();
                 }
                 Err(error) => {
                     self.error(output, &format!("ERR Protocol error: {}", error.0));
@@ -148,30 +137,51 @@ impl Session {
         used
     }
 
-    fn command<B: Backend>(&mut self, backend: &mut B, now: u64, arguments: &[&[u8]], output: &mut Vec<u8>) {
-        match Command::parse(arguments) {
-            Ok(Command::Connection(command)) => self.connection(backend, now, &command, output),
-            _ if !self.authenticated => self.error(output, "NOAUTH Authentication required."),
-            Err(error) => {
-                if let Some(queue) = &mut self.queue {
-                    queue.refused = true;
+    /// Does one command, or keeps it for `EXEC`; `request` is the command as it was sent.
+    fn command<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        now: u64,
+        request: &[u8],
+        arguments: &[&[u8]],
+        output: &mut Vec<u8>,
+    ) {
+        let parsed = Command::parse(arguments);
+        let connection = match &parsed {
+            Ok(Command::Connection(command)) => Some(command),
+            _ => None,
+        };
+        if !self.authenticated && !connection.is_some_and(ConnectionCommand::is_for_strangers) {
+            return self.error(output, "NOAUTH Authentication required.");
+        }
+        if let Some(transaction) = &mut self.transaction
+            && !connection.is_some_and(ConnectionCommand::ends_transaction)
+        {
+            let mut writer = Writer::new(output, self.protocol);
+            match &parsed {
+                Err(error) => writer.error(error),
+                Ok(_) if !connection.is_none_or(ConnectionCommand::may_wait) => {
+                    writer.error_text("ERR Command not allowed inside a transaction");
                 }
-                Writer::new(output, self.protocol).error(&error);
+                Ok(_) if transaction.add(request) => return writer.status("QUEUED"),
+                Ok(_) => writer.error_text("ERR the transaction is over 16 MiB"),
             }
-            Ok(command) => match &mut self.queue {
-                None => execute(backend, now, &command, &mut Writer::new(output, self.protocol)),
-                Some(queue) => {
-                    queue.bytes = arguments.iter().fold(queue.bytes, |bytes, word| bytes.saturating_add(word.len()));
-                    if queue.bytes > MAX_QUEUED_BYTES {
-                        queue.refused = true;
-                        queue.commands.clear();
-                        self.error(output, "ERR the transaction is over 16 MiB");
-                        return;
-                    }
-                    queue.commands.push(arguments.iter().map(|word| (*word).into()).collect());
-                    Writer::new(output, self.protocol).status("QUEUED");
-                }
-            },
+            return transaction.refuse();
+        }
+        self.run_one(backend, now, parsed, output);
+    }
+
+    fn run_one<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        now: u64,
+        parsed: Result<Command<'_>, Error>,
+        output: &mut Vec<u8>,
+    ) {
+        match parsed {
+            Ok(Command::Connection(command)) => self.connection(backend, now, &command, output),
+            Ok(command) => execute(backend, now, &command, &mut Writer::new(output, self.protocol)),
+            Err(error) => Writer::new(output, self.protocol).error(&error),
         }
     }
 
@@ -182,27 +192,6 @@ impl Session {
         command: &ConnectionCommand<'_>,
         output: &mut Vec<u8>,
     ) {
-        let open = matches!(
-            command,
-            ConnectionCommand::Hello { .. } | ConnectionCommand::Auth { .. } | ConnectionCommand::Quit
-        );
-        if !self.authenticated && !open {
-            self.error(output, "NOAUTH Authentication required.");
-            return;
-        }
-        let ends_queue = matches!(
-            command,
-            ConnectionCommand::Multi
-                | ConnectionCommand::Exec
-                | ConnectionCommand::Discard
-                | ConnectionCommand::Quit
-                | ConnectionCommand::Reset
-        );
-        if let (Some(queue), false) = (&mut self.queue, ends_queue) {
-            queue.refused = true;
-            self.error(output, "ERR Command not allowed inside a transaction");
-            return;
-        }
         let mut writer = Writer::new(output, self.protocol);
         match command {
             ConnectionCommand::Ping { message: None } => writer.status("PONG"),
@@ -224,7 +213,7 @@ impl Session {
             ConnectionCommand::GetName => writer.bulk(&self.name),
             ConnectionCommand::Id => writer.integer(signed(self.id)),
             ConnectionCommand::SetInfo => writer.ok(),
-            ConnectionCommand::Describe { subcommand } => super::describe::describe(*subcommand, &mut writer),
+            ConnectionCommand::Describe(asked) => super::describe::describe(*asked, &mut writer),
             ConnectionCommand::Info => super::describe::info(backend, now, &mut writer),
             ConnectionCommand::Time => {
                 let (seconds, ms) = (now / 1000, now % 1000);
@@ -237,40 +226,43 @@ impl Session {
                 writer.ok();
             }
             ConnectionCommand::Reset => {
-                self.queue = None;
+                self.transaction = None;
                 self.protocol = Protocol::Resp2;
                 self.name = Box::default();
                 self.authenticated = self.password.is_none();
                 writer.status("RESET");
             }
-            ConnectionCommand::Multi if self.queue.is_some() => writer.error_text("ERR MULTI calls can not be nested"),
+            ConnectionCommand::Multi if self.transaction.is_some() => {
+                writer.error_text("ERR MULTI calls can not be nested");
+            }
             ConnectionCommand::Multi => {
-                self.queue = Some(Queue::default());
+                self.transaction = Some(Transaction::default());
                 writer.ok();
             }
-            ConnectionCommand::Discard if self.queue.take().is_some() => writer.ok(),
+            ConnectionCommand::Discard if self.transaction.take().is_some() => writer.ok(),
             ConnectionCommand::Discard => writer.error_text("ERR DISCARD without MULTI"),
             ConnectionCommand::Exec => self.exec(backend, now, output),
         }
     }
 
     fn exec<B: Backend>(&mut self, backend: &mut B, now: u64, output: &mut Vec<u8>) {
-        match self.queue.take() {
-            None => self.error(output, "ERR EXEC without MULTI"),
-            Some(Queue { refused: true, .. }) => {
-                self.error(output, "EXECABORT Transaction discarded because of previous errors.");
+        let Some(transaction) = self.transaction.take() else { return self.error(output, "ERR EXEC without MULTI") };
+        if transaction.refused {
+            return self.error(output, "EXECABORT Transaction discarded because of previous errors.");
+        }
+        Writer::new(output, self.protocol).array(transaction.commands);
+        let most = output.len().saturating_add(MAX_TRANSACTION_BYTES);
+        let mut request = Request::default();
+        let mut rest = transaction.bytes.as_slice();
+        let mut arguments: Vec<&[u8]> = Vec::new();
+        while let Ok(Some(length)) = request.take(rest, &mut arguments) {
+            let before = output.len();
+            self.run_one(backend, now, Command::parse(&arguments), output);
+            if output.len() > most {
+                output.truncate(before);
+                self.error(output, "ERR the command was done, but the transaction's replies are over 16 MiB");
             }
-            Some(queue) => {
-                let mut writer = Writer::new(output, self.protocol);
-                writer.array(queue.commands.len());
-                for words in &queue.commands {
-                    let arguments: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
-                    match Command::parse(&arguments) {
-                        Ok(command) => execute(backend, now, &command, &mut writer),
-                        Err(error) => writer.error(&error),
-                    }
-                }
-            }
+            rest = rest.get(length..).unwrap_or_default();
         }
     }
 

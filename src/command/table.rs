@@ -99,8 +99,8 @@ pub(super) const COMMANDS: &[Entry] = &[
     entry("type", Kind::Type, 1, 1, "readonly", ONE_KEY),
     entry("ttl", Kind::Ttl, 1, 1, "readonly", ONE_KEY),
     entry("pttl", Kind::Pttl, 1, 1, "readonly", ONE_KEY),
-    entry("expire", Kind::Expire, 2, 2, "write", ONE_KEY),
-    entry("pexpire", Kind::Pexpire, 2, 2, "write", ONE_KEY),
+    entry("expire", Kind::Expire, 2, 4, "write", ONE_KEY),
+    entry("pexpire", Kind::Pexpire, 2, 4, "write", ONE_KEY),
     entry("persist", Kind::Persist, 1, 1, "write", ONE_KEY),
     entry("keys", Kind::Keys, 1, 1, "readonly", NO_KEY),
     entry("scan", Kind::Scan, 1, ANY, "readonly", NO_KEY),
@@ -130,5 +130,43 @@ pub(super) const COMMANDS: &[Entry] = &[
 
 /// The command called `name`, in any case.
 pub(super) fn find(name: &[u8]) -> Option<&'static Entry> {
-    COMMANDS.iter().find(|entry| entry.name.as_bytes().eq_ignore_ascii_case(name))
+    let wanted = lower_case(name)?;
+    COMMANDS.iter().find(|entry| entry.name.len() == name.len() && lower_case(entry.name.as_bytes()) == Some(wanted))
+}
+
+/// Up to 16 bytes as one number, which no name has that differs in more than its case.
+#[inline]
+fn lower_case(name: &[u8]) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..name.len())?.copy_from_slice(name);
+    let word = u128::from_ne_bytes(bytes);
+    // Letters are what has bit 6, and lower case is bit 5. Whatever else this changes becomes no letter and no point.
+    Some(word | ((word & 0x4040_4040_4040_4040_4040_4040_4040_4040) >> 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::{COMMANDS, find};
+
+    #[test]
+    fn a_name_is_found_in_any_case_and_nothing_else_is() {
+        for entry in COMMANDS {
+            let name = entry.name.as_bytes();
+            assert_eq!(find(name).map(|found| found.name), Some(entry.name));
+            assert_eq!(find(&name.to_ascii_uppercase()).map(|found| found.name), Some(entry.name));
+            for at in 0..name.len() {
+                for byte in 0..=u8::MAX {
+                    let mut other = name.to_vec();
+                    other[at] = byte;
+                    let expected = COMMANDS.iter().find(|entry| other.eq_ignore_ascii_case(entry.name.as_bytes()));
+                    assert_eq!(find(&other).map(|found| found.name), expected.map(|entry| entry.name), "{other:?}");
+                }
+            }
+            let padded: Vec<u8> = name.iter().copied().chain([0]).collect();
+            assert!(find(&padded).is_none());
+        }
+        assert!(find(b"").is_none() && find(&[b'a'; 17]).is_none());
+    }
 }

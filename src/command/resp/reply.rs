@@ -40,23 +40,20 @@ impl<'a> Writer<'a> {
     }
 
     /// An integer.
-    #[inline]
     pub fn integer(&mut self, integer: i64) {
-        self.out.push(b':');
-        if integer < 0 {
-            self.out.push(b'-');
-        }
-        self.digits(integer.unsigned_abs());
-        self.end();
+        let mut line = Line::<{ 23 + 7 }>::default();
+        line.integer(integer);
+        self.out.extend_from_slice(line.written());
     }
 
-    /// An array of integers: the reply of every decision.
-    #[inline]
-    pub fn integers<const N: usize>(&mut self, integers: [i64; N]) {
-        self.head(b'*', N);
+    /// An array of five integers: the reply of every decision.
+    pub fn integers(&mut self, integers: [i64; 5]) {
+        let mut reply = Line::<{ 4 + 5 * 23 + 7 }>::default();
+        reply.put(*b"*5\r\n", 4);
         for integer in integers {
-            self.integer(integer);
+            reply.integer(integer);
         }
+        self.out.extend_from_slice(reply.written());
     }
 
     /// The head of an array of `length` replies, which follow.
@@ -122,35 +119,137 @@ impl<'a> Writer<'a> {
     }
 
     fn head(&mut self, kind: u8, length: usize) {
-        self.out.push(kind);
-        self.digits(length as u64);
-        self.end();
+        let mut line = Line::<{ 23 + 7 }>::default();
+        line.put([kind], 1);
+        line.digits(length as u64);
+        line.put(*b"\r\n", 2);
+        self.out.extend_from_slice(line.written());
     }
 
     fn end(&mut self) {
         self.out.extend_from_slice(b"\r\n");
     }
+}
 
-    fn digits(&mut self, mut value: u64) {
+/// A short reply while it is written; it has room for 7 bytes more than it may become long.
+struct Line<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Default for Line<N> {
+    fn default() -> Self {
+        Self { bytes: [0; N], length: 0 }
+    }
+}
+
+impl<const N: usize> Line<N> {
+    fn written(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Adds the first `used` of the bytes.
+    #[inline(always)]
+    fn put<const M: usize>(&mut self, bytes: [u8; M], used: usize) {
+        if let Some(place) = self.bytes.get_mut(self.length..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = bytes;
+        }
+        self.length = self.length.wrapping_add(used);
+    }
+
+    #[inline]
+    fn integer(&mut self, integer: i64) {
+        let value = integer.unsigned_abs();
+        if integer < 0 {
+            self.put(*b":-", 2);
+        } else {
+            self.put([b':'], 1);
+        }
+        self.digits(value);
+        self.put(*b"\r\n", 2);
+    }
+
+    #[inline]
+    fn digits(&mut self, value: u64) {
+        const EIGHT_DIGITS: u64 = 100_000_000;
         if value < 10 {
             #[expect(clippy::cast_possible_truncation, reason = "one digit")]
-            self.out.push(b'0'.wrapping_add(value as u8));
+            self.put([b'0'.wrapping_add(value as u8)], 1);
             return;
         }
-        let mut digits = [b'0'; 20];
-        let mut used = 0_usize;
-        for digit in digits.iter_mut().rev() {
-            let quotient = value / 10;
-            #[expect(clippy::cast_possible_truncation, reason = "one digit")]
-            let rest = value.wrapping_sub(quotient.wrapping_mul(10)) as u8;
-            *digit = b'0'.wrapping_add(rest);
-            used = used.wrapping_add(1);
-            value = quotient;
-            if value == 0 {
-                break;
-            }
+        let high = value / EIGHT_DIGITS;
+        let low = eight_digits(value % EIGHT_DIGITS);
+        if high == 0 {
+            self.put_without_zeros(low);
+            return;
         }
-        let from = digits.len().saturating_sub(used);
-        self.out.extend_from_slice(digits.get(from..).unwrap_or_default());
+        let higher = high / EIGHT_DIGITS;
+        let high = eight_digits(high % EIGHT_DIGITS);
+        if higher == 0 {
+            self.put_without_zeros(high);
+        } else {
+            self.put_without_zeros(eight_digits(higher));
+            self.put((high | ZEROS).to_le_bytes(), 8);
+        }
+        self.put((low | ZEROS).to_le_bytes(), 8);
+    }
+
+    /// Adds the digits from the first that is not zero.
+    #[inline]
+    fn put_without_zeros(&mut self, digits: u64) {
+        let zeros = digits.trailing_zeros() / 8;
+        self.put(((digits | ZEROS) >> (zeros & 7).wrapping_mul(8)).to_le_bytes(), 8_usize.wrapping_sub(zeros as usize));
+    }
+}
+
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The eight digits of a number below 10^8, the first in the lowest byte: split in halves, quarters and eighths, all parts
+/// at once. A product with a rounded reciprocal is exact for parts as small as these, which the test goes through.
+#[inline]
+const fn eight_digits(value: u64) -> u64 {
+    // Two numbers below 10^4, in 32 bits each; then four below 10^2, in 16; then the digits.
+    let halves = (value / 10_000) | (value % 10_000).wrapping_shl(32);
+    let hundreds = (halves.wrapping_mul(10_486) >> 20) & 0x0000_007f_0000_007f;
+    let quarters = hundreds | halves.wrapping_sub(hundreds.wrapping_mul(100)).wrapping_shl(16);
+    let tens = (quarters.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
+    tens | quarters.wrapping_sub(tens.wrapping_mul(10)).wrapping_shl(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+    use std::format;
+
+    use super::{Protocol, Writer};
+
+    fn written(write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(&mut Writer::new(&mut out, Protocol::Resp2));
+        out
+    }
+
+    #[test]
+    fn integers_are_written_as_they_read() {
+        // Every number of four digits, each at the low and at the high end of eight.
+        let four = (0..10_000).flat_map(|number| [number, number * 10_000, number * 10_000 + 9_999]);
+        let powers = (0..19).flat_map(|power| {
+            let power = 10_i64.pow(power);
+            [power - 1, power, power + 1, power.saturating_mul(9), -power, 1 - power]
+        });
+        let edges = [i64::MIN, i64::MIN + 1, i64::MAX, (1 << 53) - 1, 1 << 53, -1, 9_000_000_000_000_000_001];
+        for integer in four.chain(powers).chain(edges) {
+            assert_eq!(written(|writer| writer.integer(integer)), format!(":{integer}\r\n").into_bytes());
+        }
+    }
+
+    #[test]
+    fn the_longest_reply_of_a_decision_fits() {
+        for integer in [i64::MIN, i64::MAX] {
+            let line = format!(":{integer}\r\n");
+            let expected = ["*5\r\n".to_string(), line.repeat(5)].concat();
+            assert_eq!(written(|writer| writer.integers([integer; 5])), expected.into_bytes());
+        }
     }
 }

@@ -12,6 +12,9 @@ pub const MAX_COMMAND_BYTES: usize = 1 << 24;
 /// The longest line: of a length, or of a command typed by hand.
 const MAX_LINE_BYTES: usize = 1 << 16;
 const MAX_LENGTH_LINE_BYTES: usize = 32;
+/// The same limits for a client that has not said its password.
+const STRANGER_BULK_BYTES: usize = 1 << 14;
+const STRANGER_ARGUMENTS: usize = 10;
 
 /// What can't be understood; the connection is closed after saying so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +35,19 @@ pub struct Request {
     read: usize,
     /// Bytes already searched for the end of a line.
     searched: usize,
+    /// Whether the client has still to say its password, and may make the session hold little.
+    stranger: bool,
 }
 
 impl Request {
     /// Where the arguments of a complete request are.
     pub fn arguments(&self) -> &[Range<usize>] {
         &self.arguments
+    }
+
+    /// Whether the requests are those of a client that has still to say its password: 10 arguments of 16 KiB then.
+    pub const fn set_stranger(&mut self, stranger: bool) {
+        self.stranger = stranger;
     }
 
     /// Starts on the next request.
@@ -47,6 +57,43 @@ impl Request {
         self.bulk = None;
         self.read = 0;
         self.searched = 0;
+    }
+
+    /// Reads on in `bytes`, which start with this request, puts its arguments into `arguments` when it is complete, and is
+    /// ready for the next one then. Its length when it is complete.
+    ///
+    /// # Errors
+    /// As [`Request::read`].
+    #[inline]
+    pub fn take<'a>(&mut self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Result<Option<usize>, ProtocolError> {
+        arguments.clear();
+        if self.missing.is_none()
+            && let Some(length) = self.short(bytes, arguments)
+        {
+            return Ok(Some(length));
+        }
+        arguments.clear();
+        let read = self.read(bytes)?;
+        if read.is_some() {
+            arguments.extend(self.arguments.iter().filter_map(|range| bytes.get(range.clone())));
+            self.clear();
+        }
+        Ok(read)
+    }
+
+    /// A request that is there whole, in which no number has more than two digits.
+    fn short<'a>(&self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Option<usize> {
+        let (count, mut rest) = short_head(b'*', bytes)?;
+        if self.stranger && count > STRANGER_ARGUMENTS {
+            return None;
+        }
+        for _ in 0..count {
+            let (size, after) = short_head(b'$', rest)?;
+            let (argument, after) = after.split_at_checked(size)?;
+            rest = after.strip_prefix(b"\r\n")?;
+            arguments.push(argument);
+        }
+        bytes.len().checked_sub(rest.len())
     }
 
     /// Reads on in `bytes`, which start with this request. Its length when it is complete, `None` when bytes are missing.
@@ -64,7 +111,8 @@ impl Request {
                 return Ok(None);
             };
             let count = bytes.get(line).and_then(|line| length(line.get(1..)?));
-            let count = count.filter(|count| *count <= MAX_ARGUMENTS);
+            let most = if self.stranger { STRANGER_ARGUMENTS } else { MAX_ARGUMENTS };
+            let count = count.filter(|count| *count <= most);
             self.missing = Some(count.ok_or(ProtocolError("invalid multibulk length"))?);
         }
         while let Some(missing) = self.missing.filter(|missing| *missing > 0) {
@@ -94,7 +142,8 @@ impl Request {
             let Some(line) = self.line(bytes, MAX_LENGTH_LINE_BYTES, "too big bulk count string")? else {
                 return Ok(None);
             };
-            let size = bytes.get(line).and_then(|line| length(line.get(1..)?)).filter(|size| *size <= MAX_BULK_BYTES);
+            let most = if self.stranger { STRANGER_BULK_BYTES } else { MAX_BULK_BYTES };
+            let size = bytes.get(line).and_then(|line| length(line.get(1..)?)).filter(|size| *size <= most);
             let size = size.ok_or(ProtocolError("invalid bulk length"))?;
             if self.read.saturating_add(size) > MAX_COMMAND_BYTES {
                 return Err(ProtocolError("too big command"));
@@ -143,7 +192,25 @@ impl Request {
         if self.arguments.len() > MAX_ARGUMENTS {
             return Err(ProtocolError("too many arguments"));
         }
+        // A page in a browser can make it send these lines here, with a body that would be commands.
+        let first = self.arguments.first().and_then(|word| bytes.get(word.clone())).unwrap_or_default();
+        if first.eq_ignore_ascii_case(b"POST") || first.eq_ignore_ascii_case(b"Host:") {
+            return Err(ProtocolError("this is not an HTTP server"));
+        }
         Ok(Some(self.read))
+    }
+}
+
+/// A head of one or two digits, and what follows it.
+#[inline]
+fn short_head(kind: u8, bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let digit = |byte: u8| usize::from(byte.wrapping_sub(b'0'));
+    match *bytes {
+        [first, ones @ b'0'..=b'9', b'\r', b'\n', ref rest @ ..] if first == kind => Some((digit(ones), rest)),
+        [first, tens @ b'1'..=b'9', ones @ b'0'..=b'9', b'\r', b'\n', ref rest @ ..] if first == kind => {
+            Some((digit(tens).wrapping_mul(10).wrapping_add(digit(ones)), rest))
+        }
+        _ => None,
     }
 }
 

@@ -5,12 +5,14 @@
 use std::hint::black_box;
 
 use tidegate::limiter::{Algorithm, Settings};
-use tidegate::{Engine, Options, Positive};
+use tidegate::{Engine, Options, Positive, Session};
 use tidegate_benches::{Walk, keys};
 
 const NOW: u64 = 1_764_547_200_000;
 const KEYS: usize = 2_000;
-const CASES: [&str; 5] = ["gcra", "gcra-one-key", "gcra-refused", "sliding", "fixed"];
+const CASES: [&str; 6] = ["gcra", "gcra-one-key", "gcra-refused", "sliding", "fixed", "gcra-resp"];
+/// Commands in one feed of `gcra-resp`.
+const PIPELINE: u64 = 16;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -43,8 +45,34 @@ fn main() {
     for key in &keys {
         decide(NOW, key.as_bytes());
     }
+    if case == "gcra-resp" {
+        return pipelines(&mut engine, &keys, count);
+    }
     for tick in 0..count {
         decide(NOW + tick / 1000, keys[walk.step()].as_bytes());
+    }
+}
+
+/// `GCRA.LIMIT` through a session, 16 commands a feed.
+fn pipelines(engine: &mut Engine, keys: &[String], count: u64) {
+    let mut walk = Walk::new(keys.len());
+    let mut session = Session::new(1);
+    let mut pieces = Vec::new();
+    for _ in 0..64 {
+        let mut bytes = Vec::new();
+        for _ in 0..PIPELINE {
+            let key = &keys[walk.step()];
+            let command =
+                format!("*4\r\n$10\r\nGCRA.LIMIT\r\n${}\r\n{key}\r\n$5\r\n60000\r\n$7\r\n1000000\r\n", key.len());
+            bytes.extend(command.into_bytes());
+        }
+        pieces.push(bytes);
+    }
+    let mut replies = Vec::with_capacity(1 << 12);
+    for (tick, piece) in (0..count / PIPELINE).zip(pieces.iter().cycle()) {
+        replies.clear();
+        session.feed(engine, NOW + tick, piece, &mut replies);
+        black_box(&replies);
     }
 }
 
