@@ -1,6 +1,6 @@
 //! What a client says about its own connection.
 
-use super::parse::Arguments;
+use super::parse::{Arguments, is};
 use crate::Error;
 
 /// A command about the connection, or about the server as a whole.
@@ -83,11 +83,11 @@ impl<'a> ConnectionCommand<'a> {
             options = match *options {
                 [] => return Ok(Self::Hello { version, password, name }),
                 // The user's name does not matter: there is only one user.
-                [option, _, given, ref rest @ ..] if option.eq_ignore_ascii_case(b"AUTH") => {
+                [option, _, given, ref rest @ ..] if is(option, b"AUTH") => {
                     password = Some(given);
                     rest
                 }
-                [option, given, ref rest @ ..] if option.eq_ignore_ascii_case(b"SETNAME") => {
+                [option, given, ref rest @ ..] if is(option, b"SETNAME") => {
                     name = Some(given);
                     rest
                 }
@@ -98,7 +98,6 @@ impl<'a> ConnectionCommand<'a> {
 
     /// `COMMAND [INFO name ... | LIST | COUNT | DOCS name ...]`.
     pub(super) fn describe(arguments: Arguments<'a>) -> Result<Self, Error> {
-        let is = |subcommand: &[u8], name: &[u8]| subcommand.eq_ignore_ascii_case(name);
         Ok(Self::Describe(match *arguments {
             [] => Describe::All,
             [info] if is(info, b"INFO") => Describe::All,
@@ -112,7 +111,7 @@ impl<'a> ConnectionCommand<'a> {
 
     /// `CLIENT SETNAME`, `GETNAME`, `ID` and `SETINFO`.
     pub(super) fn client(subcommand: &[u8], rest: Arguments<'a>) -> Result<Self, Error> {
-        let is = |name: &[u8]| subcommand.eq_ignore_ascii_case(name);
+        let is = |name: &[u8]| is(subcommand, name);
         match *rest {
             [name] if is(b"SETNAME") => Ok(Self::SetName { name }),
             [] if is(b"GETNAME") => Ok(Self::GetName),

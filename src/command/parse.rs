@@ -192,7 +192,7 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
         Kind::LimiterCheck => {
             let cost = match rest {
                 [_, _] => Positive::ONE,
-                [_, _, option, cost] if option.eq_ignore_ascii_case(b"COST") => integer(cost)?,
+                [_, _, option, cost] if is(option, b"COST") => integer(cost)?,
                 _ => return Err(Error::Syntax),
             };
             Command::LimiterCheck { name: first, key: checked_name("key", second)?, cost }
@@ -236,7 +236,7 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
         Kind::Scan => scan(first, after(1))?,
         Kind::DbSize => Command::DbSize,
         Kind::FlushAll => match rest {
-            [mode] if !mode.eq_ignore_ascii_case(b"SYNC") && !mode.eq_ignore_ascii_case(b"ASYNC") => {
+            [mode] if !is(mode, b"SYNC") && !is(mode, b"ASYNC") => {
                 return Err(Error::Syntax);
             }
             _ => Command::FlushAll,
@@ -288,11 +288,11 @@ fn settings(limit: &[u8], window: &[u8], options: Arguments<'_>) -> Result<Setti
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let value = options.next().ok_or(Error::Syntax)?;
-        let repeated = if option.eq_ignore_ascii_case(b"ALGO") {
+        let repeated = if is(option, b"ALGO") {
             algorithm.replace(Algorithm::named(value).ok_or(Error::UnknownAlgorithm)?).is_some()
-        } else if option.eq_ignore_ascii_case(b"REFILL") {
+        } else if is(option, b"REFILL") {
             refill.replace(Rate::parse(value)?).is_some()
-        } else if option.eq_ignore_ascii_case(b"DRAIN") {
+        } else if is(option, b"DRAIN") {
             drain.replace(Rate::parse(value)?).is_some()
         } else {
             true
@@ -317,7 +317,7 @@ fn set_options(options: Arguments<'_>) -> Result<SetOptions, Error> {
     let mut set = SetOptions::default();
     let mut options = options.iter();
     while let Some(option) = options.next() {
-        let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
+        let is = |name: &[u8]| is(option, name);
         let (seconds, at) = (is(b"EX") || is(b"EXAT"), is(b"EXAT") || is(b"PXAT"));
         if seconds || at || is(b"PX") {
             let scale = if seconds { 1000 } else { 1 };
@@ -350,12 +350,12 @@ fn scan<'a>(cursor: &[u8], options: Arguments<'a>) -> Result<Command<'a>, Error>
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let value = *options.next().ok_or(Error::Syntax)?;
-        if option.eq_ignore_ascii_case(b"MATCH") {
+        if is(option, b"MATCH") {
             pattern = Some(checked_name("pattern", value)?);
-        } else if option.eq_ignore_ascii_case(b"COUNT") {
+        } else if is(option, b"COUNT") {
             count = usize::try_from(integer(value)?.get()).unwrap_or(usize::MAX);
-        } else if option.eq_ignore_ascii_case(b"TYPE") {
-            any = value.eq_ignore_ascii_case(b"string");
+        } else if is(option, b"TYPE") {
+            any = is(value, b"string");
         } else {
             return Err(Error::Syntax);
         }
@@ -366,7 +366,7 @@ fn scan<'a>(cursor: &[u8], options: Arguments<'a>) -> Result<Command<'a>, Error>
 fn expire_condition(options: Arguments<'_>) -> Result<ExpireCondition, Error> {
     let mut condition = ExpireCondition::default();
     for option in options {
-        let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
+        let is = |name: &[u8]| is(option, name);
         let repeated = if is(b"NX") || is(b"XX") {
             condition.some.replace(is(b"XX")).is_some()
         } else if is(b"GT") || is(b"LT") {
@@ -382,6 +382,12 @@ fn expire_condition(options: Arguments<'_>) -> Result<ExpireCondition, Error> {
         ExpireCondition { some: Some(false), new: Some(_) } => Err(Error::Syntax),
         _ => Ok(condition),
     }
+}
+
+/// Whether a word is that one, in any case. Called, not inlined: there are many of them and none is hot.
+#[inline(never)]
+pub(super) fn is(word: &[u8], name: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(name)
 }
 
 /// An integer argument from 1 to 2^53 - 1.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::execute::signed;
-use super::parse::{Arguments, PolicyCommand};
+use super::parse::{Arguments, PolicyCommand, is};
 use super::resp::Writer;
 use crate::policy::{Admission, Job, Shown};
 use crate::{Engine, Error, Positive};
@@ -27,15 +27,15 @@ impl<'a> AdmitOptions<'a> {
         loop {
             let rest = match *options {
                 [] => return Ok(read),
-                [name, dimension, identity, ref rest @ ..] if name.eq_ignore_ascii_case(b"SCOPE") => {
+                [name, dimension, identity, ref rest @ ..] if is(name, b"SCOPE") => {
                     read.scope.push((dimension, identity));
                     rest
                 }
-                [name, id, ref rest @ ..] if name.eq_ignore_ascii_case(b"LEASE") && read.lease.is_none() => {
+                [name, id, ref rest @ ..] if is(name, b"LEASE") && read.lease.is_none() => {
                     read.lease = Some(id);
                     rest
                 }
-                [name, ref rest @ ..] if name.eq_ignore_ascii_case(b"WAIT") => {
+                [name, ref rest @ ..] if is(name, b"WAIT") => {
                     read.wait = true;
                     rest
                 }

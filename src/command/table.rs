@@ -129,6 +129,7 @@ pub(super) const COMMANDS: &[Entry] = &[
 ];
 
 /// The command called `name`, in any case.
+#[inline(never)]
 pub(super) fn find(name: &[u8]) -> Option<&'static Entry> {
     let wanted = lower_case(name)?;
     COMMANDS.iter().find(|entry| entry.name.len() == name.len() && lower_case(entry.name.as_bytes()) == Some(wanted))

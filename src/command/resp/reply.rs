@@ -41,19 +41,21 @@ impl<'a> Writer<'a> {
 
     /// An integer.
     pub fn integer(&mut self, integer: i64) {
-        let mut line = Line::<{ 23 + 7 }>::default();
+        let mut bytes = [0; LONGEST_LINE];
+        let mut line = Line { bytes: &mut bytes, length: 0 };
         line.integer(integer);
         self.out.extend_from_slice(line.written());
     }
 
     /// An array of five integers: the reply of every decision.
     pub fn integers(&mut self, integers: [i64; 5]) {
-        let mut reply = Line::<{ 4 + 5 * 23 + 7 }>::default();
-        reply.put(*b"*5\r\n", 4);
+        let mut bytes = [0; 6 * LONGEST_LINE];
+        let mut line = Line { bytes: &mut bytes, length: 0 };
+        line.put(*b"*5\r\n", 4);
         for integer in integers {
-            reply.integer(integer);
+            line.integer(integer);
         }
-        self.out.extend_from_slice(reply.written());
+        self.out.extend_from_slice(line.written());
     }
 
     /// The head of an array of `length` replies, which follow.
@@ -119,7 +121,8 @@ impl<'a> Writer<'a> {
     }
 
     fn head(&mut self, kind: u8, length: usize) {
-        let mut line = Line::<{ 23 + 7 }>::default();
+        let mut bytes = [0; LONGEST_LINE];
+        let mut line = Line { bytes: &mut bytes, length: 0 };
         line.put([kind], 1);
         line.digits(length as u64);
         line.put(*b"\r\n", 2);
@@ -131,26 +134,23 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A short reply while it is written; it has room for 7 bytes more than it may become long.
-struct Line<const N: usize> {
-    bytes: [u8; N],
+/// A kind, a sign, 19 digits and the line's end, and the 7 bytes more that are written at once.
+const LONGEST_LINE: usize = 30;
+
+/// Lines that are short enough to be put together before they are added to the replies.
+struct Line<'a> {
+    bytes: &'a mut [u8],
     length: usize,
 }
 
-impl<const N: usize> Default for Line<N> {
-    fn default() -> Self {
-        Self { bytes: [0; N], length: 0 }
-    }
-}
-
-impl<const N: usize> Line<N> {
+impl Line<'_> {
     fn written(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
     /// Adds the first `used` of the bytes.
-    #[inline(always)]
-    fn put<const M: usize>(&mut self, bytes: [u8; M], used: usize) {
+    #[inline]
+    fn put<const N: usize>(&mut self, bytes: [u8; N], used: usize) {
         if let Some(place) = self.bytes.get_mut(self.length..).and_then(|rest| rest.first_chunk_mut()) {
             *place = bytes;
         }
@@ -160,45 +160,29 @@ impl<const N: usize> Line<N> {
     #[inline]
     fn integer(&mut self, integer: i64) {
         let value = integer.unsigned_abs();
-        if integer < 0 {
-            self.put(*b":-", 2);
-        } else {
-            self.put([b':'], 1);
-        }
-        self.digits(value);
-        self.put(*b"\r\n", 2);
-    }
-
-    #[inline]
-    fn digits(&mut self, value: u64) {
-        const EIGHT_DIGITS: u64 = 100_000_000;
+        self.put(*b":-", if integer < 0 { 2 } else { 1 });
         if value < 10 {
             #[expect(clippy::cast_possible_truncation, reason = "one digit")]
             self.put([b'0'.wrapping_add(value as u8)], 1);
-            return;
-        }
-        let high = value / EIGHT_DIGITS;
-        let low = eight_digits(value % EIGHT_DIGITS);
-        if high == 0 {
-            self.put_without_zeros(low);
-            return;
-        }
-        let higher = high / EIGHT_DIGITS;
-        let high = eight_digits(high % EIGHT_DIGITS);
-        if higher == 0 {
-            self.put_without_zeros(high);
         } else {
-            self.put_without_zeros(eight_digits(higher));
-            self.put((high | ZEROS).to_le_bytes(), 8);
+            self.digits(value);
         }
-        self.put((low | ZEROS).to_le_bytes(), 8);
+        self.put(*b"\r\n", 2);
     }
 
-    /// Adds the digits from the first that is not zero.
-    #[inline]
-    fn put_without_zeros(&mut self, digits: u64) {
-        let zeros = digits.trailing_zeros() / 8;
-        self.put(((digits | ZEROS) >> (zeros & 7).wrapping_mul(8)).to_le_bytes(), 8_usize.wrapping_sub(zeros as usize));
+    #[inline(never)]
+    fn digits(&mut self, value: u64) {
+        const EIGHT_DIGITS: u64 = 100_000_000;
+        let digits = eight_digits(value % EIGHT_DIGITS);
+        let mut unused = 0;
+        if value < EIGHT_DIGITS {
+            // Every zero in front but one that is the number itself.
+            unused = (digits.trailing_zeros() / 8).min(7);
+        } else {
+            self.digits(value / EIGHT_DIGITS);
+        }
+        let text = (digits | ZEROS) >> unused.wrapping_mul(8);
+        self.put(text.to_le_bytes(), 8_usize.wrapping_sub(unused as usize));
     }
 }
 

@@ -64,7 +64,7 @@ impl Request {
     ///
     /// # Errors
     /// As [`Request::read`].
-    #[inline]
+    #[inline(never)]
     pub fn take<'a>(&mut self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Result<Option<usize>, ProtocolError> {
         arguments.clear();
         if self.missing.is_none()
