@@ -59,7 +59,7 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     let records = engine.keyspace().len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
     let mut text = format!(
-        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",
+        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",
         env!("CARGO_PKG_VERSION"),
     );
     for (index, (command, outcome, count)) in backend.engine().counters().iter().enumerate() {
