@@ -53,6 +53,7 @@ impl Positive {
 }
 
 /// The integer that `text` spells in the one canonical way: `0`, or digits without a leading zero, up to 16 of them.
+#[inline(never)]
 pub(crate) fn parse_digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 16 || (text.len() > 1 && text.first() == Some(&b'0')) {
         return None;

@@ -39,16 +39,17 @@ pub(super) fn describe(asked: Describe<'_>, writer: &mut Writer<'_>) {
 }
 
 fn describe_one(entry: &Entry, writer: &mut Writer<'_>) {
-    let words = i64::try_from(entry.least).unwrap_or(0).saturating_add(1);
+    let words = i64::from(entry.least).saturating_add(1);
+    let (first, last) = (entry.keys.0.into(), entry.keys.1.into());
     writer.array(6);
     writer.text(entry.name);
     // A negative arity is the least of several.
     writer.integer(if entry.least == entry.most { words } else { words.saturating_neg() });
     writer.array(1);
     writer.status(entry.flag);
-    writer.integer(entry.keys.0);
-    writer.integer(entry.keys.1);
-    writer.integer(entry.keys.0);
+    writer.integer(first);
+    writer.integer(last);
+    writer.integer(first);
 }
 
 /// `INFO`.

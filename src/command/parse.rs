@@ -162,7 +162,7 @@ impl<'a> Command<'a> {
     pub fn parse(arguments: Arguments<'a>) -> Result<Self, Error> {
         let (name, rest) = arguments.split_first().ok_or_else(|| unknown(b""))?;
         let entry = table::find(name).ok_or_else(|| unknown(name))?;
-        if rest.len() < entry.least || rest.len() > entry.most {
+        if rest.len() < entry.least.into() || rest.len() > entry.most.into() {
             return Err(Error::WrongArity(entry.name));
         }
         parse_kind(entry, rest)

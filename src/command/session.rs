@@ -283,9 +283,7 @@ impl Session {
             self.authenticate(password)?;
         }
         if !self.authenticated {
-            return Err(
-                "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used",
-            );
+            return Err("NOAUTH HELLO needs the password here: HELLO 3 AUTH default PASSWORD");
         }
         if let Some(name) = name {
             self.set_name(name)?;

@@ -6,12 +6,12 @@ pub(super) struct Entry {
     pub name: &'static str,
     pub kind: Kind,
     /// The fewest arguments after the name.
-    pub least: usize,
+    pub least: u16,
     /// The most arguments after the name.
-    pub most: usize,
+    pub most: u16,
     /// What `COMMAND` says of it: its flag, and its first and last key.
     pub flag: &'static str,
-    pub keys: (i64, i64),
+    pub keys: (i8, i8),
 }
 
 /// Which command it is.
@@ -62,19 +62,12 @@ pub(super) enum Kind {
     Discard,
 }
 
-const ANY: usize = usize::MAX;
-const ONE_KEY: (i64, i64) = (1, 1);
-const ALL_KEYS: (i64, i64) = (1, -1);
-const NO_KEY: (i64, i64) = (0, 0);
+const ANY: u16 = u16::MAX;
+const ONE_KEY: (i8, i8) = (1, 1);
+const ALL_KEYS: (i8, i8) = (1, -1);
+const NO_KEY: (i8, i8) = (0, 0);
 
-const fn entry(
-    name: &'static str,
-    kind: Kind,
-    least: usize,
-    most: usize,
-    flag: &'static str,
-    keys: (i64, i64),
-) -> Entry {
+const fn entry(name: &'static str, kind: Kind, least: u16, most: u16, flag: &'static str, keys: (i8, i8)) -> Entry {
     Entry { name, kind, least, most, flag, keys }
 }
 

@@ -157,7 +157,7 @@ impl Line<'_> {
         self.length = self.length.wrapping_add(used);
     }
 
-    #[inline]
+    #[inline(never)]
     fn integer(&mut self, integer: i64) {
         let value = integer.unsigned_abs();
         self.put(*b":-", if integer < 0 { 2 } else { 1 });

@@ -194,7 +194,7 @@ impl Request {
         }
         // A page in a browser can make it send these lines here, with a body that would be commands.
         let first = self.arguments.first().and_then(|word| bytes.get(word.clone())).unwrap_or_default();
-        if first.eq_ignore_ascii_case(b"POST") || first.eq_ignore_ascii_case(b"Host:") {
+        if first == b"POST" || first.eq_ignore_ascii_case(b"Host:") {
             return Err(ProtocolError("this is not an HTTP server"));
         }
         Ok(Some(self.read))
