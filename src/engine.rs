@@ -171,7 +171,8 @@ impl Engine {
         }
         if count.is_none() && verdict.allowed {
             let used = rule.used(tat, now);
-            let reset_after = tat.map_or(0, |tat| rule.clamped(tat, now).ceil().saturating_sub(now));
+            // One more unit fits, so the tat is not further ahead than a full recovery.
+            let reset_after = tat.map_or(0, |tat| tat.ceil().saturating_sub(now));
             let remaining = rule.burst().saturating_sub(used);
             return Ok(GcraDecision { denied, limit: rule.burst(), remaining, retry: verdict.retry, reset_after });
         }
@@ -205,6 +206,21 @@ impl Engine {
     }
 
     /// `RATELIMIT.CHECK`: decides one request and counts it when it is admitted.
+    ///
+    /// ```
+    /// use tidegate::{Engine, Options, Positive, algorithm::Retry, limiter::{Algorithm, Settings}};
+    ///
+    /// let mut engine = Engine::new(&Options::default());
+    /// let (limit, window) = (Positive::new(100).unwrap(), Positive::new(60_000).unwrap());
+    /// let settings = Settings { algorithm: Algorithm::SlidingWindow, limit, window, rate: None };
+    /// let now = 1_764_547_200_000;
+    /// engine.rate_limit_create(now, b"api", settings)?;
+    /// let all = engine.rate_limit_check(now, b"api", b"user:42", limit)?;
+    /// assert_eq!((all.allowed, all.remaining, all.current), (true, 0, 0));
+    /// let one_more = engine.rate_limit_check(now + 1_000, b"api", b"user:42", Positive::ONE)?;
+    /// assert_eq!((one_more.allowed, one_more.retry), (false, Retry::After(59_000)));
+    /// # Ok::<(), tidegate::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::LimiterNotFound`], [`Error::KeyTooLong`], [`Error::OutOfMemory`]; nothing is spent then.

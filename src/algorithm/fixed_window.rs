@@ -15,7 +15,18 @@ pub struct Count {
     pub ends: u64,
 }
 
-/// At most `limit` units in each window of `interval` milliseconds, aligned on 1970-01-01T00:00:00Z.
+/// At most `limit` units in each window of `interval` milliseconds, aligned on 1970-01-01T00:00:00Z. Over a window's edge
+/// twice as many may pass.
+///
+/// ```
+/// use tidegate::{Positive, algorithm::{FixedWindow, Retry}};
+///
+/// let rule = FixedWindow::new(Positive::new(100).unwrap(), Positive::new(60_000).unwrap());
+/// let (verdict, count) = rule.decide(None, 59_999, Positive::new(100).unwrap());
+/// assert!(verdict.allowed);
+/// assert_eq!(rule.decide(count, 59_999, Positive::ONE).0.retry, Retry::After(1));
+/// assert!(rule.decide(count, 60_000, Positive::ONE).0.allowed, "the boundary belongs to the new window");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedWindow {
     limit: u64,

@@ -31,7 +31,14 @@ impl Tat {
     }
 
     /// The instant that `text` spells in milliseconds: `-?digits`, optionally a point and up to 9 digits. A time before
-    /// 1970 is read as 1970, and one past 2^64 as 2^64: neither differs to any decision.
+    /// 1970 is read as 1970, and one past 2^64 as 2^64: neither differs to any decision. `None` for any other text.
+    ///
+    /// ```
+    /// use tidegate::algorithm::Tat;
+    ///
+    /// assert_eq!(Tat::parse(b"1764547206000.5"), Some(Tat { ms: 1_764_547_206_000, remainder: 5, denominator: 10 }));
+    /// assert_eq!(Tat::parse(b"soon"), None);
+    /// ```
     pub fn parse(text: &[u8]) -> Option<Self> {
         let (negative, text) = match text.split_first() {
             Some((b'-', rest)) => (true, rest),
@@ -65,7 +72,14 @@ impl Tat {
         Some(Self { ms, remainder, denominator: 10_u64.checked_pow(exponent)? })
     }
 
-    /// This instant rounded up to a multiple of `1 / denominator` ms.
+    /// This instant rounded up to a multiple of `1 / denominator` ms, so that no rule reads it as earlier than it is.
+    ///
+    /// ```
+    /// use tidegate::algorithm::Tat;
+    ///
+    /// let third = Tat { ms: 7, remainder: 1, denominator: 3 };
+    /// assert_eq!(third.rounded_up(10), Tat { ms: 7, remainder: 4, denominator: 10 });
+    /// ```
     #[inline]
     #[must_use]
     pub fn rounded_up(self, denominator: u64) -> Self {

@@ -107,6 +107,17 @@ impl Log {
 }
 
 /// At most `limit` units in any stretch of `window` milliseconds.
+///
+/// ```
+/// use tidegate::{Positive, algorithm::{Log, Retry, SlidingWindow}};
+///
+/// let rule = SlidingWindow::new(Positive::ONE, Positive::new(60_000).unwrap());
+/// let mut log = Log::new();
+/// assert!(rule.decide(Some(&log), 59_999, Positive::ONE).allowed);
+/// rule.admit(&mut log, 59_999, Positive::ONE);
+/// assert_eq!(rule.decide(Some(&log), 61_000, Positive::ONE).retry, Retry::After(58_999));
+/// assert!(rule.decide(Some(&log), 119_999, Positive::ONE).allowed, "one window later it no longer counts");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlidingWindow {
     limit: u64,

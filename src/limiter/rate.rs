@@ -17,6 +17,13 @@ pub struct Rate {
 impl Rate {
     /// Reads a rate as it was written, such as `5` or `0.25`.
     ///
+    /// ```
+    /// use tidegate::limiter::Rate;
+    ///
+    /// assert_eq!(Rate::parse(b"7.25").map(|rate| rate.spacing()), Ok((4000, 29)));
+    /// assert!(Rate::parse(b"1e3").is_err());
+    /// ```
+    ///
     /// # Errors
     /// [`Error::InvalidRate`].
     pub fn parse(text: &[u8]) -> Result<Self, Error> {

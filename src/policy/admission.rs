@@ -100,6 +100,19 @@ impl Engine {
 
     /// `VALVE.ADMIT`: admits the job by every rule and, where jobs at once are limited, a lease; or spends nothing.
     ///
+    /// ```
+    /// use tidegate::{Engine, Options, Positive, policy::{Admission, Job}};
+    ///
+    /// let mut engine = Engine::new(&Options::default());
+    /// let now = 1_764_547_200_000;
+    /// let fingerprint = engine.policy_define(now, b"mail", br#"{ "limit": 10, "interval": "1s" }"#)?;
+    /// let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait: false };
+    /// assert_eq!(engine.policy_admit(now, b"mail", fingerprint.as_bytes(), &job)?, Admission::Admitted);
+    /// let refused = Admission::Refused { retry_after: 60, rules: vec![0], lease: false };
+    /// assert_eq!(engine.policy_admit(now + 40, b"mail", fingerprint.as_bytes(), &job)?, refused);
+    /// # Ok::<(), tidegate::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NoPolicy`]; [`Error::InvalidOptions`] when another policy is in force, or an identity or the lease is
     /// missing; [`Error::CostExceedsLimit`]; [`Error::OutOfMemory`].
