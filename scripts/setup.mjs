@@ -61,6 +61,13 @@ export async function ensureRedisClients() {
   if ((await run("python3", pip, toStderr)) !== 0) fail("pip could not install the Redis client for Python");
 }
 
+/** Debian's valgrind, which counts instructions. */
+export async function ensureInstructionCounter() {
+  await ensureInstalled();
+  await ensureRust();
+  if (output("valgrind", ["--version"]) === undefined) await installDebian("valgrind");
+}
+
 /** Builds the playground, in `www/dist`. */
 export async function ensurePlayground() {
   await ensurePackage();

@@ -4,6 +4,7 @@ import { run, typescriptNode } from "./run.mjs";
 import {
   ensureBrowser,
   ensureInstalled,
+  ensureInstructionCounter,
   ensurePackage,
   ensurePlayground,
   ensureRedisClients,
@@ -42,10 +43,15 @@ const parts = {
     what: "cargo test: the core, its vectors and its documentation",
     commands: () => [["cargo", "test", "--workspace"]],
   },
+  instructions: {
+    what: "callgrind: no decision takes over 3 % more instructions than is kept",
+    needs: ensureInstructionCounter,
+    commands: () => [[typescriptNode(), "benches/native/instructions/guard.ts"]],
+  },
   node: {
     what: "node --test: the package on Node",
     needs: ensurePackage,
-    commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http,docs}/**/*.test.ts"]],
+    commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http,docs,benches}/**/*.test.ts"]],
   },
   workerd: {
     what: "node --test: Durable Objects and the Worker in workerd",
@@ -91,7 +97,7 @@ for (const name of chosen.length > 0 ? chosen : Object.keys(parts)) {
 
 console.log(`\n${bold("Summary")}`);
 for (const { name, passed, took } of results) {
-  console.log(`${passed ? green("✓") : red("✗")} ${name.padEnd(8)} ${dim(seconds(took))}`);
+  console.log(`${passed ? green("✓") : red("✗")} ${name.padEnd(12)} ${dim(seconds(took))}`);
 }
 const failed = results.filter(({ passed }) => !passed).length;
 console.log(`${results.length - failed} passed, ${failed} failed`);
