@@ -50,6 +50,16 @@ export async function ensurePackage() {
   });
 }
 
+/** Installs what writes the package's reference: typedoc, which needs a TypeScript of its own. */
+export async function ensureReference() {
+  await step({
+    made: "docs/reference/node_modules",
+    from: ["docs/reference/package.json", "docs/reference/package-lock.json", ".npmrc"],
+    what: "installing what writes the reference (npm ci)",
+    make: () => run("npm", ["ci", "--prefix", "docs/reference"], toStderr),
+  });
+}
+
 /** The clients of Redis that the server is tested with: redis-cli from Debian, and the one for Python. */
 export async function ensureRedisClients() {
   await ensurePackage();

@@ -1,5 +1,6 @@
 // npm test: sets everything up, runs every part, and sums up. `npm test -- style types` runs only those parts.
 
+import { javascriptReference, rustReference } from "./docs.mjs";
 import { run, typescriptNode } from "./run.mjs";
 import {
   ensureBrowser,
@@ -14,7 +15,7 @@ import { bold, dim, fail, green, red, seconds } from "./terminal.mjs";
 
 const WASM = (features) => ["--target", "wasm32-unknown-unknown", "--features", features, "--lib"];
 
-/** Each part: what it proves, what must be there first, and the commands that prove it. */
+/** Each part: what it proves, what must be there first, and the commands or functions that prove it. */
 const parts = {
   style: {
     what: "biome: formatting and lints of the JavaScript and TypeScript",
@@ -47,6 +48,10 @@ const parts = {
     what: "callgrind: no decision takes over 3 % more instructions than is kept",
     needs: ensureInstructionCounter,
     commands: () => [[typescriptNode(), "benches/native/instructions/guard.ts"]],
+  },
+  docs: {
+    what: "the reference: every export is documented, every link leads somewhere",
+    commands: () => [javascriptReference, rustReference],
   },
   node: {
     what: "node --test: the package on Node",
@@ -91,7 +96,10 @@ for (const name of chosen.length > 0 ? chosen : Object.keys(parts)) {
   console.log(`\n${bold(name)} ${dim(what)}`);
   const started = performance.now();
   let passed = true;
-  for (const [program, ...args] of commands()) passed = (await run(program, args)) === 0 && passed;
+  for (const command of commands()) {
+    const status = typeof command === "function" ? await command() : await run(command[0], command.slice(1));
+    passed = status === 0 && passed;
+  }
   results.push({ name, passed, took: performance.now() - started });
 }
 

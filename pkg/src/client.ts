@@ -1,9 +1,15 @@
+/**
+ * The client alone, without the engine: for programs whose budgets are kept by a Tidegate Worker or server.
+ *
+ * @module tidegate/client
+ */
+
 import { invalidArgument } from "./arguments.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
 import { HttpTransport } from "./transports/http.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
 
-export { HotKVError } from "./errors.ts";
+export { HotKVError, type HotKVErrorDetails } from "./errors.ts";
 export type { Client } from "./hotkv.ts";
 export type { Argument, Command, Reply } from "./reply.ts";
 export type * from "./results.ts";
@@ -25,7 +31,11 @@ export interface HotKVOptions extends UnavailableOptions {
 /** How to open a `hotkv://` URL, where the runtime has sockets. */
 let openSocket: ((url: string, options: HotKVOptions) => Backend) | undefined;
 
-/** Says how `hotkv://` is opened; the entry points of runtimes with sockets do. */
+/**
+ * Says how `hotkv://` is opened; the entry points of runtimes with sockets do.
+ *
+ * @internal
+ */
 export function setSocket(open: (url: string, options: HotKVOptions) => Backend): void {
   openSocket = open;
 }

@@ -276,6 +276,7 @@ export class Engine implements Disposable {
     if (core !== undefined) wasm.free(core);
   }
 
+  /** {@link Engine.close}, for `using`. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -312,7 +313,14 @@ export function commandCounts(counts: Float64Array): EngineStats["commands"] {
 /** What {@link Engine.stats} says. */
 export interface EngineStats {
   /** Commands run through the protocol, by kind and by outcome: `"allowed"`, `"denied"` or `"error"`. */
-  readonly commands: readonly { readonly command: string; readonly outcome: string; readonly count: number }[];
+  readonly commands: readonly {
+    /** `"gcra.limit"`, `"ratelimit.check"`, `"cl.throttle"`, `"valve.admit"` or `"other"`. */
+    readonly command: string;
+    /** How they ended. */
+    readonly outcome: string;
+    /** How many. */
+    readonly count: number;
+  }[];
   /** Records held, expired ones that still take room included. */
   readonly records: number;
   /** Memory of the WebAssembly module in bytes: all engines of this process together. */

@@ -11,7 +11,9 @@
  * `message` is for people: the reply's whole text, or a sentence.
  */
 export class HotKVError extends Error {
+  /** Always `"HotKVError"`. */
   override readonly name = "HotKVError";
+  /** What went wrong, for programs. */
   readonly code: string;
   /** The wrong argument's name, when `code` is `"INVALID_ARGUMENT"`. */
   declare readonly argument?: string;
@@ -42,9 +44,14 @@ export class HotKVError extends Error {
 
 /** What more is known of a {@link HotKVError}. */
 export interface HotKVErrorDetails {
+  /** The wrong argument's name. */
   readonly argument?: string;
+  /** What was passed for it. */
   readonly value?: unknown;
+  /** What it may be. */
   readonly allowed?: string;
+  /** Whether trying again may help. */
   readonly retryable?: boolean;
+  /** What the store or the network threw. */
   readonly cause?: unknown;
 }

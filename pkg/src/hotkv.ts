@@ -19,7 +19,7 @@ export interface UnavailableOptions {
 }
 
 /**
- * HotKV's client over any {@link Backend}, which is opened by the first call. `HotKV` of `tidegate` and of
+ * HotKV's client over an engine in this process or the way to one elsewhere, which is opened by the first call. `HotKV` of `tidegate` and of
  * `tidegate/client` are this class with their ways of opening one.
  */
 export abstract class Client implements AsyncDisposable {
@@ -28,6 +28,7 @@ export abstract class Client implements AsyncDisposable {
   #transport: Transport | undefined;
   readonly #onUnavailable: "throw" | "allow" | "deny";
 
+  /** @internal */
   protected constructor(open: () => Backend, options: UnavailableOptions = {}) {
     const { onUnavailable = "throw" } = options;
     if (!["throw", "allow", "deny"].includes(onUnavailable)) {
@@ -188,6 +189,7 @@ export abstract class Client implements AsyncDisposable {
     await transport?.close();
   }
 
+  /** {@link Client.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -1,3 +1,12 @@
+/**
+ * Exact, atomic rate limiting in this process, in a file, on the edge or on a server: {@link HotKV} asks for one decision,
+ * {@link Valve} paces jobs, {@link Engine} answers without a promise.
+ *
+ * `tidegate/inline` is the same with the module inside, for bundlers that can't take files.
+ *
+ * @module tidegate
+ */
+
 import { invalidArgument } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
@@ -6,10 +15,12 @@ import { places } from "./places.ts";
 import { HttpTransport } from "./transports/http.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
 
+export type { EngineStats } from "./engine.ts";
+export type { HotKVErrorDetails } from "./errors.ts";
 export type { Client } from "./hotkv.ts";
 export type { Argument, Command, Reply } from "./reply.ts";
 export type * from "./results.ts";
-export type { Session } from "./session.ts";
+export type { Flow, Session } from "./session.ts";
 export { type SimulatedRule, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 export type { Transport } from "./transport.ts";
 export type {
@@ -19,12 +30,16 @@ export type {
   Concurrency,
   Interval,
   JobContext,
+  OptionsArgument,
   Rate,
   RateRule,
   RunOptions,
+  Scoped,
+  ScopeOf,
   Store,
   Timers,
   ValveErrorCode,
+  ValveErrorDetails,
   ValveEvents,
   ValveOptions,
   ValveStats,

@@ -3,11 +3,13 @@ export type GcraLimitResult = GcraAllowed | GcraDenied;
 
 /** The request may go on. */
 export interface GcraAllowed {
+  /** Says which of the two results this is. */
   readonly denied: false;
   /** The burst that was passed. */
   readonly limit: number;
   /** Units still allowed right now. */
   readonly remaining: number;
+  /** Always -1: there is nothing to wait for. */
   readonly retryAfterMs: -1;
   /** Milliseconds until the key is back to a full burst. */
   readonly resetAfterMs: number;
@@ -17,6 +19,7 @@ export interface GcraAllowed {
 
 /** The request is refused, and nothing was spent. */
 export interface GcraDenied {
+  /** Says which of the two results this is. */
   readonly denied: true;
   /** The burst that was passed. */
   readonly limit: number;
@@ -35,9 +38,11 @@ export type RateLimitCheckResult = CheckAllowed | CheckRefused;
 
 /** The request may go on. */
 export interface CheckAllowed {
+  /** Says which of the two results this is. */
   readonly allowed: true;
   /** Units still free. */
   readonly remaining: number;
+  /** Always 0: there is nothing to wait for. */
   readonly retryAfterMs: 0;
   /** The limiter's limit. */
   readonly limit: number;
@@ -49,6 +54,7 @@ export interface CheckAllowed {
 
 /** The request is refused, and nothing was spent. */
 export interface CheckRefused {
+  /** Says which of the two results this is. */
   readonly allowed: false;
   /** Units still free: fewer than the request's cost. */
   readonly remaining: number;
@@ -86,9 +92,13 @@ export type LimiterOptions =
 
 /** A named limiter and its totals. */
 export interface RateLimitStats {
+  /** What it was created as. */
   readonly name: string;
+  /** How it counts. */
   readonly algo: LimiterAlgorithm;
+  /** Units. */
   readonly limit: number;
+  /** Milliseconds. */
   readonly windowMs: number;
   /** Keys with live state. */
   readonly uniqueKeys: number;
@@ -120,7 +130,10 @@ export interface SetOptions {
 export interface GcraLimitManyResult {
   /** 1 when denied, else 0. */
   readonly denied: Uint8Array;
+  /** Units still allowed right now. */
   readonly remaining: Float64Array;
+  /** Milliseconds until the request would be allowed; -1 when it was, or never will be. */
   readonly retryAfterMs: Float64Array;
+  /** Milliseconds until the key is back to a full burst. */
   readonly resetAfterMs: Float64Array;
 }

@@ -7,7 +7,11 @@ export class Session {
   #connection: Connection | undefined;
   readonly #feed: (bytes: Uint8Array) => Uint8Array;
 
-  /** Use `Engine.openSession`. */
+  /**
+   * Use `Engine.openSession`.
+   *
+   * @internal
+   */
   constructor(connection: Connection, feed: (bytes: Uint8Array) => Uint8Array) {
     this.#connection = connection;
     this.#feed = feed;

@@ -6,21 +6,29 @@ export type SimulatedRule =
   | {
       /** One unit every `interval / limit` milliseconds, `burst` (1 by default) at once. */
       readonly algorithm: "gcra";
+      /** Units. */
       readonly limit: number;
+      /** Milliseconds in which `limit` units come back. */
       readonly interval: number;
+      /** Units at once; 1 by default. */
       readonly burst?: number;
     }
   | {
       /** At most `limit` units in each aligned window, or in any window, of `interval` milliseconds. */
       readonly algorithm: "fixed-window" | "sliding-window";
+      /** Units. */
       readonly limit: number;
+      /** The window, in milliseconds. */
       readonly interval: number;
     }
   | {
       /** A bucket of `limit` units: `rate` a second come back, or `limit` every `interval` milliseconds. */
       readonly algorithm: "token-bucket" | "leaky-bucket";
+      /** Units that it holds. */
       readonly limit: number;
+      /** Milliseconds in which `limit` units come back; not used where there is a `rate`. */
       readonly interval: number;
+      /** Units a second, a decimal of up to 15 digits, 6 after the point. */
       readonly rate?: string;
     };
 
@@ -53,6 +61,14 @@ export interface SimulationResult {
 /**
  * Sends arrivals through rules that start idle, in one call: a request is admitted when every rule admits it, and spends
  * nothing when one refuses. Decides what an engine would decide, a million arrivals in a fraction of a second.
+ *
+ * ```ts
+ * const twoASecond = { algorithm: "gcra", limit: 2, interval: 1000 } as const;
+ * const { allowed } = simulate([twoASecond], { times: Float64Array.of(0, 499, 500) });
+ * console.log(allowed); // Uint8Array [ 1, 0, 1 ]
+ * ```
+ *
+ * @throws HotKVError with code `"INVALID_ARGUMENT"`, when a rule, a time or a cost is wrong.
  */
 export function simulate(rules: readonly SimulatedRule[], options: SimulationOptions): SimulationResult {
   assertOptions("options", options);

@@ -1,3 +1,9 @@
+/**
+ * `tidegate` for a browser without a bundler: the module is fetched, so {@link init} comes first.
+ *
+ * @module tidegate/web
+ */
+
 import { instantiate, isReady } from "./module.ts";
 
 export * from "./index.ts";

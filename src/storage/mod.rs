@@ -5,12 +5,12 @@
 //! that was answered.
 //!
 //! - [`Sql`]: the one call that a database must offer, which a Durable Object's storage and `node:sqlite` both do;
-//! - [`schema`]: the one table, its versions, and every query;
-//! - [`cell`]: integers that a float can't hold, and a record's columns;
-//! - [`store`]: the engine with its database: opening, a chunk of commands, closing;
-//! - [`load`]: what a command needs, brought up;
-//! - [`write`]: what changed, written down;
-//! - [`sweep`]: what has expired, deleted a bounded number of rows at a time.
+//! - `schema`: the one table, its versions, and every query;
+//! - `cell`: integers that a float can't hold, and a record's columns;
+//! - `store`: the engine with its database: opening, a chunk of commands, closing;
+//! - `load`: what a command needs, brought up;
+//! - `write`: what changed, written down;
+//! - `sweep`: what has expired, deleted a bounded number of rows at a time.
 
 mod cell;
 mod load;

@@ -1,8 +1,15 @@
+/**
+ * Middleware for Express 4 and 5, and anything else that takes `(request, response, next)`.
+ *
+ * @module tidegate/express
+ */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AddressOptions, clientKey } from "./client.ts";
 import { createGuard, type GuardOptions, type Problem } from "./guard.ts";
 
-export type { HttpPolicy, Problem } from "./guard.ts";
+export type { AddressOptions } from "./client.ts";
+export type { GuardOptions, HttpPolicy, Problem } from "./guard.ts";
 
 /** Options of {@link rateLimit}. */
 export interface ExpressOptions<Q extends IncomingMessage, S extends ServerResponse>
@@ -38,7 +45,11 @@ export function rateLimit<Q extends IncomingMessage, S extends ServerResponse>(
   };
 }
 
-/** The key of a Node request's client. */
+/**
+ * The key of a Node request's client.
+ *
+ * @internal
+ */
 export function nodeKey(options: AddressOptions): (request: IncomingMessage) => string {
   const key = clientKey(options);
   return ({ socket, headers }) =>

@@ -1,24 +1,36 @@
+/**
+ * Rate limits for Fastify.
+ *
+ * @module tidegate/fastify
+ */
+
 import type { IncomingMessage } from "node:http";
 import type { AddressOptions } from "./client.ts";
 import { nodeKey } from "./express.ts";
 import { createGuard, type GuardOptions, type Problem } from "./guard.ts";
 
-export type { HttpPolicy, Problem } from "./guard.ts";
+export type { AddressOptions } from "./client.ts";
+export type { GuardOptions, HttpPolicy, Problem } from "./guard.ts";
 
 /** What is used of Fastify's request. */
 export interface FastifyRequestLike {
+  /** Node's request. */
   readonly raw: IncomingMessage;
 }
 
 /** What is used of Fastify's reply. */
 export interface FastifyReplyLike {
+  /** Sets the status. */
   code(status: number): this;
+  /** Sets a header. */
   header(name: string, value: string): this;
+  /** Answers. */
   send(payload: unknown): this;
 }
 
 /** What is used of Fastify's instance. */
 export interface FastifyInstanceLike<Q, P> {
+  /** Runs `hook` before each request's handler. */
   addHook(name: "onRequest", hook: (request: Q, reply: P) => Promise<unknown>): unknown;
 }
 

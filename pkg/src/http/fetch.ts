@@ -1,7 +1,14 @@
+/**
+ * Middleware for handlers of web requests (Workers, Deno, Bun), and what clients read of its headers.
+ *
+ * @module tidegate/fetch
+ */
+
 import { type AddressOptions, clientKey } from "./client.ts";
 import { createGuard, type GuardOptions, type Problem, type Verdict } from "./guard.ts";
 
 export { addressKey } from "./address.ts";
+export type { AddressOptions } from "./client.ts";
 export type { GuardOptions, HttpPolicy, Problem } from "./guard.ts";
 export { type ParsedRateLimit, parseRateLimit, type QuotaPolicy, type QuotaState } from "./headers.ts";
 
@@ -63,14 +70,22 @@ function arrivalOptions({ key, cost, skip, ...rest }: FetchOptions): GuardOption
   };
 }
 
-/** A response with the verdict's headers. One that came from `fetch` can't be changed, so it is made anew. */
+/**
+ * A response with the verdict's headers. One that came from `fetch` can't be changed, so it is made anew.
+ *
+ * @internal
+ */
 export function withHeaders(response: Response, { headers }: Verdict): Response {
   const changed = new Response(response.body, response);
   for (const [name, value] of Object.entries(headers)) changed.headers.set(name, value);
   return changed;
 }
 
-/** Problem details as a response. */
+/**
+ * Problem details as a response.
+ *
+ * @internal
+ */
 export function problemResponse(_request: unknown, problem: Problem, headers: Headers): Response {
   headers.set("Content-Type", "application/problem+json");
   return new Response(JSON.stringify(problem), { status: problem.status, headers });

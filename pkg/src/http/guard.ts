@@ -48,10 +48,15 @@ export interface Verdict {
 
 /** RFC 9457 problem details. */
 export interface Problem {
+  /** A URI that names the kind of problem; `quota-exceeded` for a refusal. */
   readonly type: string;
+  /** The kind of problem, for people. */
   readonly title: string;
+  /** 429 for a refusal, 503 when the store did not answer. */
   readonly status: 429 | 503;
+  /** What happened to this request, for people. */
   readonly detail: string;
+  /** The names of the policies that refused. */
   readonly "violated-policies"?: readonly string[];
 }
 

@@ -6,6 +6,7 @@ import { type InnerList, type Item, parseList, serializeList } from "structured-
 
 /** A quota as `RateLimit-Policy` states it. */
 export interface QuotaPolicy {
+  /** The policy's name. */
   readonly name: string;
   /** `q`: units. */
   readonly quota: number;
@@ -15,6 +16,7 @@ export interface QuotaPolicy {
 
 /** A quota as `RateLimit` says it stands. */
 export interface QuotaState {
+  /** The policy's name. */
   readonly name: string;
   /** `r`: units that are left. */
   readonly remaining: number;
@@ -65,7 +67,9 @@ export function seconds(ms: number): number {
 
 /** What a response says of the limits it was answered under. */
 export interface ParsedRateLimit {
+  /** Every quota of `RateLimit-Policy`. */
   readonly policies: readonly QuotaPolicy[];
+  /** Every state of `RateLimit`. */
   readonly states: readonly QuotaState[];
   /** Milliseconds to wait, from `Retry-After` in either form. */
   readonly retryAfterMs?: number;

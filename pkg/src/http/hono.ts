@@ -1,13 +1,28 @@
+/**
+ * Middleware for Hono.
+ *
+ * @module tidegate/hono
+ */
+
 import { type AddressOptions, clientKey } from "./client.ts";
 import { problemResponse } from "./fetch.ts";
 import { createGuard, type GuardOptions, type Problem } from "./guard.ts";
 
-export type { HttpPolicy, Problem } from "./guard.ts";
+export type { AddressOptions } from "./client.ts";
+export type { GuardOptions, HttpPolicy, Problem } from "./guard.ts";
 
 /** What is used of Hono's context. */
 export interface HonoContext {
-  readonly req: { readonly raw: Request; header(name: string): string | undefined };
+  /** The request. */
+  readonly req: {
+    /** The web request itself. */
+    readonly raw: Request;
+    /** One of its headers. */
+    header(name: string): string | undefined;
+  };
+  /** What the platform passes beside it. */
   readonly env: unknown;
+  /** Sets a header of the answer. */
   header(name: string, value: string): void;
 }
 

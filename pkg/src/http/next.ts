@@ -1,3 +1,9 @@
+/**
+ * Rate limits for route handlers of Next.js.
+ *
+ * @module tidegate/next
+ */
+
 import { type FetchOptions, type Handler, rateLimit } from "./fetch.ts";
 
 export type { FetchOptions, HttpPolicy } from "./fetch.ts";

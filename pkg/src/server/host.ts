@@ -22,5 +22,6 @@ export interface HostSession {
   feed(bytes: Uint8Array): Uint8Array;
   /** What to do once the last replies are sent. */
   readonly flow: Flow;
+  /** Frees the session. */
   close(): void;
 }

@@ -2,7 +2,9 @@
  * The server's log: one JSON object a line for machines, or one sentence a line for people.
  */
 export interface Log {
+  /** Something that is as it should be. */
   info(event: string, fields?: LogFields): void;
+  /** Something that a person should look at. */
   warn(event: string, fields?: LogFields): void;
 }
 

@@ -15,7 +15,12 @@ export interface ServeOptions {
   /** Clients must send it with `AUTH` or `HELLO … AUTH` before anything else. */
   readonly password?: string;
   /** Paths of a PEM certificate and key: with both, clients connect over TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: {
+    /** Path of the certificate. */
+    readonly cert: string;
+    /** Path of its private key. */
+    readonly key: string;
+  };
   /** The most clients at once; one more is told so and closed. Default 10,000. */
   readonly maxClients?: number;
   /** Milliseconds without a byte before a client is closed; 0 (the default) never. */
@@ -26,8 +31,9 @@ export interface ServeOptions {
 
 /** A running server. */
 export interface Server {
-  /** Where it listens. */
+  /** The address it listens on. */
   readonly host: string;
+  /** The port it listens on. */
   readonly port: number;
   /** Clients connected now. */
   readonly clients: number;

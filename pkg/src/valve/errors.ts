@@ -17,36 +17,51 @@ export type ValveErrorCode =
 
 /** What more is known of a {@link ValveError}. */
 export interface ValveErrorDetails {
-  /** The wrong option's name, what it was, and what it may be. */
+  /** The wrong option's name. */
   readonly field?: string;
+  /** What it was. */
   readonly value?: unknown;
+  /** What it may be. */
   readonly allowed?: string;
-  /** When the job would have been admitted, as last heard. */
+  /** Milliseconds until the job would have been admitted, as last heard. */
   readonly retryAfterMs?: number;
   /** The rules that refused it last. */
   readonly blockedBy?: readonly BlockedBy[];
-  /** The fingerprint of this valve's policy and of the one in force, when they differ. */
+  /** The fingerprint of this valve's policy, when another one is in force. */
   readonly fingerprint?: string;
+  /** The fingerprint of the policy in force. */
   readonly inForce?: string;
+  /** What the store or the caller's signal gave as the reason. */
   readonly cause?: unknown;
 }
 
 /** A rule that refuses: its index in `rate`, and its name if it has one. The lease limit has index -1. */
 export interface BlockedBy {
+  /** Where it is in `rate`. */
   readonly index: number;
+  /** Its name, if it has one. */
   readonly name?: string;
 }
 
 /** What every failed call of a `Valve` throws or rejects with. `code` is for programs, `message` for people. */
 export class ValveError extends Error {
+  /** Always `"ValveError"`. */
   override readonly name = "ValveError";
+  /** What went wrong, for programs. */
   readonly code: ValveErrorCode;
+  /** The wrong option's name. */
   readonly field?: string;
+  /** What it was. */
   readonly value?: unknown;
+  /** What it may be. */
   readonly allowed?: string;
+  /** Milliseconds until the job would have been admitted, as last heard. */
   readonly retryAfterMs?: number;
+  /** The rules that refused it last. */
   readonly blockedBy?: readonly BlockedBy[];
+  /** The fingerprint of this valve's policy, when another one is in force. */
   readonly fingerprint?: string;
+  /** The fingerprint of the policy in force. */
   readonly inForce?: string;
 
   constructor(code: ValveErrorCode, message: string, { cause, ...details }: ValveErrorDetails = {}) {

@@ -28,6 +28,7 @@ export type Rate = RateRule | readonly RateRule[];
 
 /** How many jobs of the namespace run at once, over all workers. */
 export interface Concurrency {
+  /** Jobs at once. */
   readonly limit: number;
   /** How long a job may run on after its worker died; 30 s by default. */
   readonly lease?: Interval;

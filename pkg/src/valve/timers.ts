@@ -4,6 +4,7 @@ export interface Timers {
   now(): number;
   /** Calls `wake` after at least `ms` milliseconds; the handle cancels it. */
   set(wake: () => void, ms: number): unknown;
+  /** Cancels a timer. */
   clear(handle: unknown): void;
 }
 

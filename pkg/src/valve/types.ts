@@ -5,6 +5,7 @@ import type { Timers } from "./timers.ts";
 
 /** Where a valve's policy is kept: any `HotKV` client. */
 export interface Store {
+  /** Sends the commands in one go; their replies in order, a command's error in its place. */
   pipeline(commands: readonly (readonly [name: string, ...args: readonly Argument[]])[]): Promise<readonly Reply[]>;
 }
 
@@ -18,6 +19,7 @@ export interface ValveOptions<R extends Rate> {
   readonly rate: R;
   /** How many jobs run at once, over all workers of the namespace. */
   readonly concurrency?: Concurrency;
+  /** How many jobs may wait in this process. */
   readonly queue?: {
     /** The most jobs that wait here; one more is rejected with `QUEUE_FULL`. No limit by default. */
     readonly maxWaiting?: number;
@@ -35,8 +37,14 @@ export interface ValveOptions<R extends Rate> {
 
 /** The part of a job's options that its policy asks for: an identity in each scoped dimension. */
 export type Scoped<R extends Rate> = [ScopeOf<R>] extends [never]
-  ? { readonly scope?: Readonly<Record<string, string>> }
-  : { readonly scope: Readonly<Record<ScopeOf<R>, string>> };
+  ? {
+      /** Identities by dimension, none of which the policy asks for. */
+      readonly scope?: Readonly<Record<string, string>>;
+    }
+  : {
+      /** The job's identity in each dimension that a rule counts apart. */
+      readonly scope: Readonly<Record<ScopeOf<R>, string>>;
+    };
 
 /** Arguments that may be left out when nothing in them must be given. */
 export type OptionsArgument<R extends Rate, O> = [ScopeOf<R>] extends [never] ? [options?: O] : [options: O];
@@ -69,26 +77,63 @@ export interface JobContext {
 
 /** The answer of `admit`. */
 export type AdmitResult =
-  | { readonly allowed: true; readonly retryAfterMs: 0; readonly blockedBy: readonly [] }
-  | { readonly allowed: false; readonly retryAfterMs: number; readonly blockedBy: readonly BlockedBy[] };
+  | {
+      /** The job may start, and its cost is spent. */
+      readonly allowed: true;
+      /** Always 0: there is nothing to wait for. */
+      readonly retryAfterMs: 0;
+      /** No rule refused. */
+      readonly blockedBy: readonly [];
+    }
+  | {
+      /** The job may not start, and nothing is spent. */
+      readonly allowed: false;
+      /** Milliseconds until no rule refuses it, if nobody else spends. */
+      readonly retryAfterMs: number;
+      /** The rules that refuse. */
+      readonly blockedBy: readonly BlockedBy[];
+    };
 
 /** What a valve tells of. */
 export interface ValveEvents {
   /** A job was admitted. */
-  readonly admitted: { readonly cost: number; readonly waitedMs: number };
+  readonly admitted: {
+    /** Units it spent. */
+    readonly cost: number;
+    /** Milliseconds it waited. */
+    readonly waitedMs: number;
+  };
   /** A job was refused and waits on. */
-  readonly refused: { readonly cost: number; readonly retryAfterMs: number; readonly blockedBy: readonly BlockedBy[] };
+  readonly refused: {
+    /** Units it would spend. */
+    readonly cost: number;
+    /** Milliseconds until no rule refuses it, if nobody else spends. */
+    readonly retryAfterMs: number;
+    /** The rules that refused. */
+    readonly blockedBy: readonly BlockedBy[];
+  };
   /** A job began to wait. */
-  readonly waiting: { readonly cost: number; readonly ahead: number };
+  readonly waiting: {
+    /** Units it would spend. */
+    readonly cost: number;
+    /** Jobs that wait before it. */
+    readonly ahead: number;
+  };
   /** A running job lost its lease. */
-  readonly leaseLost: { readonly lease: string };
+  readonly leaseLost: {
+    /** The lease's id. */
+    readonly lease: string;
+  };
 }
 
 /** A valve's figures. */
 export interface ValveStats {
+  /** Jobs that wait here. */
   readonly waiting: number;
+  /** Jobs that run here. */
   readonly running: number;
-  /** Jobs admitted, and answers of the store that refused one, since the valve was made. */
+  /** Jobs admitted since the valve was made. */
   readonly admitted: number;
+  /** Answers of the store that refused a job, since the valve was made. */
   readonly refused: number;
 }

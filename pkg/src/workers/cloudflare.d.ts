@@ -3,7 +3,13 @@
 declare module "cloudflare:workers" {
   export abstract class DurableObject<Env = unknown> {
     constructor(ctx: ObjectState, env: Env);
+    /**
+     * The object's storage and alarm.
+     *
+     * @internal
+     */
     protected ctx: ObjectState;
+    /** The Worker's bindings. */
     protected env: Env;
     alarm?(): Promise<void>;
   }

@@ -1,14 +1,20 @@
+/**
+ * Budgets in Durable Objects, for a Cloudflare Worker that binds {@link TidegateObject}.
+ *
+ * @module tidegate/workers
+ */
+
 import { assertName, invalidArgument } from "../arguments.ts";
 import { Client, type UnavailableOptions } from "../hotkv.ts";
 import { type Rate, ValveBase, type ValveOptions } from "../valve/index.ts";
 import { type ObjectsOptions, ObjectsTransport } from "./transport.ts";
 
-export { HotKVError } from "../errors.ts";
+export { HotKVError, type HotKVErrorDetails } from "../errors.ts";
 export type { Client } from "../hotkv.ts";
 export type { Argument, Command, Reply } from "../reply.ts";
 export type * from "../results.ts";
 export * from "../valve/index.ts";
-export { TidegateObject, type Unavailable } from "./object.ts";
+export { TidegateObject, type Unavailable, type Wire } from "./object.ts";
 export type { Placement } from "./placement.ts";
 export type { ObjectId, ObjectNamespace, ObjectsOptions } from "./transport.ts";
 

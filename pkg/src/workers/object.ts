@@ -37,6 +37,11 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
   #alarm: number | null | undefined;
   #savesDenials = false;
 
+  /**
+   * The runtime makes objects.
+   *
+   * @internal
+   */
   constructor(ctx: ConstructorParameters<typeof DurableObject<Env>>[0], env: Env) {
     super(ctx, env);
     this.#durable = new Durable(ctx.storage.sql, { maxLimiters: maxLimiters(env) });

@@ -11,13 +11,17 @@ import { nameOf, routeOf } from "./route.ts";
 
 /** A Durable Object namespace, as `env` holds it. */
 export interface ObjectNamespace {
+  /** The id of the object called `name`. */
   idFromName(name: string): ObjectId;
+  /** The object of that id, made on first use. */
   get(id: ObjectId, options?: { locationHint?: string }): object;
+  /** The objects that stay in a jurisdiction. */
   jurisdiction?(jurisdiction: string): ObjectNamespace;
 }
 
 /** An object's id. */
 export interface ObjectId {
+  /** The id as text. */
   toString(): string;
 }
 
