@@ -62,13 +62,12 @@ export function utf8Length(text: string): number {
 }
 
 /** `value` as an error shows it: short, and unlike any other kind of value. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === "string") {
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   }
   if (typeof value === "bigint") return `${value}n`;
   if (Array.isArray(value)) return "an array";
-  if (value !== null && (typeof value === "object" || typeof value === "function"))
-    return typeof value === "object" ? "an object" : "a function";
-  return String(value);
+  if (typeof value === "function") return "a function";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }

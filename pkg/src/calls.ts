@@ -233,14 +233,16 @@ function readCheck(reply: Reply): RateLimitCheckResult {
 
 function readStats(reply: Reply): RateLimitStats {
   const fields = fieldsOf(reply);
+  const text = (field: string) => readText(fields.get(field) ?? null);
+  const integer = (field: string) => readInteger(fields.get(field) ?? null);
   const stats = {
-    name: readText(fields.get("name") ?? null),
-    algo: readText(fields.get("algo") ?? null) as LimiterAlgorithm,
-    limit: readInteger(fields.get("limit") ?? null),
-    windowMs: readInteger(fields.get("window_ms") ?? null),
-    uniqueKeys: readInteger(fields.get("unique_keys") ?? null),
-    totalAllowed: readInteger(fields.get("total_allowed") ?? null),
-    totalDenied: readInteger(fields.get("total_denied") ?? null),
+    name: text("name"),
+    algo: text("algo") as LimiterAlgorithm,
+    limit: integer("limit"),
+    windowMs: integer("window_ms"),
+    uniqueKeys: integer("unique_keys"),
+    totalAllowed: integer("total_allowed"),
+    totalDenied: integer("total_denied"),
   };
   const [refill, drain] = [fields.get("refill"), fields.get("drain")];
   if (refill !== undefined) return { ...stats, refill: readText(refill) };

@@ -24,15 +24,10 @@ export class HotKVError extends Error {
   /** Whether the same command may succeed when it is tried again, when the store was unavailable. */
   declare readonly retryable?: boolean;
 
-  constructor(code: string, message: string, details: HotKVErrorDetails = {}) {
-    super(message, "cause" in details ? { cause: details.cause } : undefined);
+  constructor(code: string, message: string, { cause, ...details }: HotKVErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    if (details.argument !== undefined) {
-      this.argument = details.argument;
-      this.value = details.value;
-    }
-    if (details.allowed !== undefined) this.allowed = details.allowed;
-    if (details.retryable !== undefined) this.retryable = details.retryable;
+    Object.assign(this, details);
   }
 
   /** The error that an error reply such as `WRONGTYPE Operation against …` stands for. */

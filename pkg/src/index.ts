@@ -28,6 +28,7 @@ export type {
   AdmitResult,
   BlockedBy,
   Concurrency,
+  FetchInit,
   Interval,
   JobContext,
   OptionsArgument,

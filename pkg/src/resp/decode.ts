@@ -7,55 +7,31 @@ const CR = 13;
 /** Replies nest no deeper than this. */
 const MAX_DEPTH = 32;
 
-/** What is not there yet. */
-const MORE = Symbol("more");
-
-/** Turns RESP2 and RESP3 bytes, whole or cut anywhere, into replies. */
-export class ReplyDecoder {
-  #bytes = new Uint8Array(0);
+/** Turns whole RESP2 and RESP3 bytes into replies. */
+class ReplyReader {
+  readonly #bytes: Uint8Array;
   #at = 0;
 
-  /** Takes more bytes; returns the replies that are complete now, in order. */
-  push(bytes: Uint8Array): Reply[] {
-    const rest = this.#bytes.subarray(this.#at);
-    if (rest.length === 0) {
-      this.#bytes = bytes as Uint8Array<ArrayBuffer>;
-    } else {
-      const joined = new Uint8Array(rest.length + bytes.length);
-      joined.set(rest);
-      joined.set(bytes, rest.length);
-      this.#bytes = joined;
-    }
-    this.#at = 0;
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  all(): Reply[] {
     const replies: Reply[] = [];
-    while (this.#at < this.#bytes.length) {
-      const start = this.#at;
-      const reply = this.#reply(0);
-      if (reply === MORE) {
-        this.#at = start;
-        break;
-      }
-      replies.push(reply);
-    }
+    while (this.#at < this.#bytes.length) replies.push(this.#reply(0));
     return replies;
   }
 
-  /** Whether a reply is begun and not complete. */
-  get pending(): boolean {
-    return this.#at < this.#bytes.length;
-  }
-
-  #reply(depth: number): Reply | typeof MORE {
+  #reply(depth: number): Reply {
     const kind = this.#bytes[this.#at];
     const line = this.#line();
-    if (line === MORE) return MORE;
     switch (kind) {
       case 0x2b: // +
-      case 0x28: // (
-        return kind === 0x28 ? integer(line) : line;
+        return line;
       case 0x2d: // -
         return HotKVError.fromReply(line);
       case 0x3a: // :
+      case 0x28: // (
         return integer(line);
       case 0x2c: // ,
         return double(line);
@@ -87,38 +63,33 @@ export class ReplyDecoder {
   }
 
   /** The text between the kind and the line's end. */
-  #line(): string | typeof MORE {
+  #line(): string {
     const end = this.#bytes.indexOf(CR, this.#at);
-    if (end < 0 || end + 1 >= this.#bytes.length) return MORE;
-    const text = decoder.decode(this.#bytes.subarray(this.#at + 1, end));
-    this.#at = end + 2;
-    return text;
+    return this.#text(this.#at + 1, end < 0 ? this.#bytes.length : end);
   }
 
-  #bulk(line: string): string | null | typeof MORE {
+  #bulk(line: string): string | null {
     const bytes = length(line);
-    if (bytes < 0) return null;
-    if (this.#at + bytes + 2 > this.#bytes.length) return MORE;
-    const text = decoder.decode(this.#bytes.subarray(this.#at, this.#at + bytes));
-    this.#at += bytes + 2;
-    return text;
+    return bytes < 0 ? null : this.#text(this.#at, this.#at + bytes);
   }
 
-  #array(count: number, depth: number): Reply[] | null | typeof MORE {
+  /** The text from `start` to `end` and past the line's end that follows. */
+  #text(start: number, end: number): string {
+    if (end + 2 > this.#bytes.length) throw protocolError("a reply is cut off");
+    this.#at = end + 2;
+    return decoder.decode(this.#bytes.subarray(start, end));
+  }
+
+  #array(count: number, depth: number): Reply[] | null {
     if (count < 0) return null;
     if (depth >= MAX_DEPTH) throw protocolError("a reply is nested too deep");
     const replies: Reply[] = [];
-    for (let index = 0; index < count; index++) {
-      const reply = this.#at < this.#bytes.length ? this.#reply(depth + 1) : MORE;
-      if (reply === MORE) return MORE;
-      replies.push(reply);
-    }
+    for (let index = 0; index < count; index++) replies.push(this.#reply(depth + 1));
     return replies;
   }
 
-  #map(count: number, depth: number): Reply | typeof MORE {
-    const flat = this.#array(count * 2, depth);
-    if (flat === MORE || flat === null) return flat;
+  #map(count: number, depth: number): Reply {
+    const flat = this.#array(count * 2, depth) ?? [];
     const map = new Map<Reply, Reply>();
     for (let index = 0; index + 1 < flat.length; index += 2) map.set(flat[index] ?? null, flat[index + 1] ?? null);
     return map;
@@ -127,10 +98,7 @@ export class ReplyDecoder {
 
 /** The replies in whole bytes. */
 export function decodeReplies(bytes: Uint8Array): Reply[] {
-  const replies = new ReplyDecoder();
-  const decoded = replies.push(bytes);
-  if (replies.pending) throw protocolError("a reply is cut off");
-  return decoded;
+  return new ReplyReader(bytes).all();
 }
 
 /** The replies in whole RESP text. */

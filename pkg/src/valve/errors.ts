@@ -1,3 +1,5 @@
+import { shown } from "../arguments.ts";
+
 /** What went wrong with a job or a policy. */
 export type ValveErrorCode =
   /** The job costs more than a rule ever admits at once. */
@@ -50,19 +52,19 @@ export class ValveError extends Error {
   /** What went wrong, for programs. */
   readonly code: ValveErrorCode;
   /** The wrong option's name. */
-  readonly field?: string;
+  declare readonly field?: string;
   /** What it was. */
-  readonly value?: unknown;
+  declare readonly value?: unknown;
   /** What it may be. */
-  readonly allowed?: string;
+  declare readonly allowed?: string;
   /** Milliseconds until the job would have been admitted, as last heard. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
   /** The rules that refused it last. */
-  readonly blockedBy?: readonly BlockedBy[];
+  declare readonly blockedBy?: readonly BlockedBy[];
   /** The fingerprint of this valve's policy, when another one is in force. */
-  readonly fingerprint?: string;
+  declare readonly fingerprint?: string;
   /** The fingerprint of the policy in force. */
-  readonly inForce?: string;
+  declare readonly inForce?: string;
 
   constructor(code: ValveErrorCode, message: string, { cause, ...details }: ValveErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -73,11 +75,9 @@ export class ValveError extends Error {
 
 /** The error for a wrong option. */
 export function invalidOption(field: string, value: unknown, allowed: string): ValveError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : display(value);
-  return new ValveError("INVALID_OPTIONS", `${field} must be ${allowed}, not ${shown}`, { field, value, allowed });
-}
-
-function display(value: unknown): string {
-  if (value !== null && typeof value === "object") return Array.isArray(value) ? "an array" : "an object";
-  return typeof value === "bigint" ? `${value}n` : String(value);
+  return new ValveError("INVALID_OPTIONS", `${field} must be ${allowed}, not ${shown(value)}`, {
+    field,
+    value,
+    allowed,
+  });
 }

@@ -4,6 +4,7 @@ export type { Timers } from "./timers.ts";
 export type {
   AdmitOptions,
   AdmitResult,
+  FetchInit,
   JobContext,
   OptionsArgument,
   RunOptions,

@@ -1,4 +1,5 @@
 import { ValveError } from "./errors.ts";
+import { NEVER } from "./timers.ts";
 
 /** The leases that this worker's jobs hold: renewed together every third of a lease, lost when the store says so. */
 export class Leases {
@@ -6,7 +7,7 @@ export class Leases {
   readonly #length: number;
   readonly #renew: (ids: readonly string[]) => Promise<number>;
   /** When to renew next; `Infinity` while none is held. */
-  renewAt = Number.POSITIVE_INFINITY;
+  renewAt = NEVER;
 
   /** @param renew Renews leases in the store; how many were held. */
   constructor(length: number, renew: (ids: readonly string[]) => Promise<number>) {
@@ -23,20 +24,20 @@ export class Leases {
   /** Its job has ended. */
   drop(id: string): void {
     this.#held.delete(id);
-    if (this.#held.size === 0) this.renewAt = Number.POSITIVE_INFINITY;
+    if (this.#held.size === 0) this.renewAt = NEVER;
   }
 
   /** Renews every lease; the ids of those that are lost, whose jobs are told through their signals. */
   async renewAll(now: number): Promise<string[]> {
     const ids = [...this.#held.keys()];
-    this.renewAt = ids.length > 0 ? now + this.#length / 3 : Number.POSITIVE_INFINITY;
+    this.renewAt = ids.length > 0 ? now + this.#length / 3 : NEVER;
     const lost: string[] = [];
     try {
       if ((await this.#renew(ids)) === ids.length) this.#extend(ids, now);
       else for (const id of ids) await this.#renewOne(id, now, lost);
     } catch {
       // The store may be back before a lease runs out; one that has run out is lost, heard of or not.
-      for (const id of ids) if ((this.#held.get(id)?.until ?? Number.POSITIVE_INFINITY) <= now) this.#lose(id, lost);
+      for (const id of ids) if ((this.#held.get(id)?.until ?? NEVER) <= now) this.#lose(id, lost);
     }
     return lost;
   }

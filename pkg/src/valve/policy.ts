@@ -1,3 +1,4 @@
+import { isPositive, MAX_NAME_BYTES, utf8Length } from "../arguments.ts";
 import { invalidOption, ValveError } from "./errors.ts";
 
 /** How long: whole milliseconds, or text such as `"1h30m"` or `"0.5s"` with the units ms, s, m, h, d and w. */
@@ -155,7 +156,7 @@ const SCALE = 10n ** 18n;
 /** The whole milliseconds that an interval names. */
 export function readInterval(field: string, interval: unknown): number {
   const ms = typeof interval === "string" ? parseInterval(interval) : interval;
-  if (typeof ms === "number" && Number.isSafeInteger(ms) && ms > 0) return ms;
+  if (isPositive(ms)) return ms;
   throw invalidOption(
     field,
     interval,
@@ -174,15 +175,13 @@ function parseInterval(text: string): number | undefined {
 
 /** Throws unless `value` is an integer from 1 to 2^53 - 1. */
 export function positive(field: string, value: unknown): asserts value is number {
-  if (!Number.isSafeInteger(value) || (value as number) < 1) {
-    throw invalidOption(field, value, `an integer from 1 to ${MAX}`);
-  }
+  if (!isPositive(value)) throw invalidOption(field, value, `an integer from 1 to ${MAX}`);
 }
 
 /** Throws unless `value` is text that the store can tell from any other. */
 export function readText(field: string, value: unknown): asserts value is string {
-  if (typeof value !== "string" || /\p{Surrogate}/u.test(value) || new TextEncoder().encode(value).length > 4096) {
-    throw invalidOption(field, value, "well-formed text of at most 4096 bytes");
+  if (typeof value !== "string" || !value.isWellFormed() || utf8Length(value) > MAX_NAME_BYTES) {
+    throw invalidOption(field, value, `well-formed text of at most ${MAX_NAME_BYTES} bytes`);
   }
 }
 

@@ -8,6 +8,9 @@ export interface Timers {
   clear(handle: unknown): void;
 }
 
+/** A time that does not come. */
+export const NEVER = Number.POSITIVE_INFINITY;
+
 export const systemTimers: Timers = {
   now: () => performance.now(),
   set: (wake, ms) => setTimeout(wake, ms),
@@ -22,7 +25,7 @@ export class Alarm {
   readonly #timers: Timers;
   readonly #ring: () => void;
   #handle: unknown;
-  #due = Number.POSITIVE_INFINITY;
+  #due = NEVER;
 
   constructor(timers: Timers, ring: () => void) {
     this.#timers = timers;
@@ -35,7 +38,7 @@ export class Alarm {
     this.#due = due;
     if (this.#handle !== undefined) this.#timers.clear(this.#handle);
     this.#handle = undefined;
-    if (due === Number.POSITIVE_INFINITY) return;
+    if (due === NEVER) return;
     // Timers count whole milliseconds and may be early by a part of one.
     const wait = Math.max(0, Math.ceil(due - this.#timers.now()));
     this.#handle = this.#timers.set(() => this.#fire(), Math.min(wait, LONGEST_MS));
@@ -44,7 +47,7 @@ export class Alarm {
   #fire(): void {
     const due = this.#due;
     this.#handle = undefined;
-    this.#due = Number.POSITIVE_INFINITY;
+    this.#due = NEVER;
     if (due > this.#timers.now()) this.set(due);
     else this.#ring();
   }

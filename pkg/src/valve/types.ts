@@ -65,6 +65,17 @@ export type RunOptions<R extends Rate> = AdmitOptions<R> & {
   readonly priority?: number;
 };
 
+/** What `fetch` takes: what the runtime's own does, and the options of a job. */
+export type FetchInit<R extends Rate> = Omit<RequestInit, "priority"> &
+  AdmitOptions<R> & {
+    /** How often a request may be sent again after a 429 or 503; 3 by default. */
+    readonly retries?: number;
+    /** The most milliseconds that it waits in all, for its turns and for the server. */
+    readonly maxWaitMs?: number;
+    /** A number is the job's priority; text is a hint for the runtime. */
+    readonly priority?: number | RequestPriority;
+  };
+
 /** What a job is told. */
 export interface JobContext {
   /** Aborts when the caller's signal does, or when the job's lease was lost. */
@@ -118,6 +129,15 @@ export interface ValveEvents {
     readonly cost: number;
     /** Jobs that wait before it. */
     readonly ahead: number;
+  };
+  /** A server answered a `fetch` with 429 or 503. It is sent again unless something `stopped` that. */
+  readonly pushedBack: {
+    /** The answer's status. */
+    readonly status: 429 | 503;
+    /** Milliseconds until it is sent again, or would be. */
+    readonly retryAfterMs: number;
+    /** Why it is not: as often as `retries` allows, longer than `maxWaitMs` allows, or a `body` that is a stream. */
+    readonly stopped?: "retries" | "maxWaitMs" | "body";
   };
   /** A running job lost its lease. */
   readonly leaseLost: {

@@ -12,13 +12,15 @@ import {
   readPolicy,
   readText,
 } from "./policy.ts";
-import { Alarm, systemTimers, type Timers } from "./timers.ts";
+import { Alarm, NEVER, systemTimers, type Timers } from "./timers.ts";
 import type {
   AdmitOptions,
   AdmitResult,
+  FetchInit,
   JobContext,
   OptionsArgument,
   RunOptions,
+  Scoped,
   Store,
   ValveEvents,
   ValveOptions,
@@ -76,6 +78,8 @@ export class ValveBase<const R extends Rate> {
   readonly #ready = new Heap<Line>(comesFirst);
   readonly #blocked = new Heap<Line>((a, b) => a.blockedUntil < b.blockedUntil);
   readonly #deadlines = new Heap<Waiting>((a, b) => a.deadline < b.deadline);
+  /** Until when nobody of a line is asked for, because whoever the jobs call said so. */
+  readonly #pauses = new Map<string, number>();
   readonly #listeners = new Map<keyof ValveEvents, Set<(event: never) => void>>();
   #random: number;
   #fingerprint: string | undefined;
@@ -110,7 +114,7 @@ export class ValveBase<const R extends Rate> {
       throw invalidOption("store", store, "a HotKV client");
     this.#store = store ?? defaultStore();
     this.#namespace = namespace;
-    this.#maxWaiting = queue.maxWaiting ?? Number.POSITIVE_INFINITY;
+    this.#maxWaiting = queue.maxWaiting ?? NEVER;
     this.#spreadMs = spreadMs;
     this.#timers = timers;
     this.#random = (seed ?? Math.random() * 2 ** 32) >>> 0;
@@ -125,6 +129,8 @@ export class ValveBase<const R extends Rate> {
   async admit(...[options]: OptionsArgument<R, AdmitOptions<R>>): Promise<AdmitResult> {
     if (this.#closing) throw closed();
     const { cost, scope } = this.#readJob(options ?? {});
+    const paused = this.#pausedFor(lineKey(scope));
+    if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] };
     const lease = this.#leases && crypto.randomUUID();
     const [reply = null] = await this.#ask([this.#admitCommand(cost, scope, lease, false)]);
     const refusal = this.#readAdmission(reply);
@@ -141,6 +147,57 @@ export class ValveBase<const R extends Rate> {
     job: (context: JobContext) => T | PromiseLike<T>,
     ...[options]: OptionsArgument<R, RunOptions<R>>
   ): Promise<T> {
+    return this.#run(job, options);
+  }
+
+  /**
+   * `fetch` in its turn, each attempt a job. What is answered 429 or 503 is sent again when the server said, at most `retries`
+   * times, and jobs of the same identities wait until then too; so they do when `RateLimit` says that nothing is left. The
+   * response that is not sent again is the caller's, whatever its status; an abort rejects with the signal's reason.
+   *
+   * ```ts
+   * const response = await valve.fetch("https://api.example.com/items", { cost: 2, signal });
+   * ```
+   */
+  async fetch(input: RequestInfo | URL, ...[init]: OptionsArgument<R, FetchInit<R>>): Promise<Response> {
+    const { retries = 3 } = init ?? {};
+    if (!(Number.isSafeInteger(retries) && retries >= 0)) throw invalidOption("retries", retries, "an integer from 0");
+    const order = this.#order++;
+    // It brings a parser of its own, so it is loaded by those who call it.
+    const { pacedFetch } = await import("./fetch.ts");
+    return pacedFetch(
+      {
+        run: (job, options) => this.#run(job, options as RunOptions<R>, order),
+        pause: (ms, options) => this.#pause(ms, options),
+        tell: (event) => this.#emit("pushedBack", () => event),
+      },
+      input,
+      { ...(init as FetchInit<R>), retries },
+    );
+  }
+
+  /**
+   * Starts no job of these identities for `ms` milliseconds, because whoever the jobs call asked for it; `parseRateLimit` reads
+   * what a response asks for. A longer pause that is in force stays. Only this valve pauses, not its namespace.
+   */
+  pause(ms: number, ...[options]: OptionsArgument<R, Scoped<R>>): void {
+    if (!(Number.isFinite(ms) && ms >= 0)) throw invalidOption("ms", ms, "a number of milliseconds from 0");
+    this.#pause(ms, options ?? {});
+  }
+
+  #pause(ms: number, options: { readonly scope?: Readonly<Record<string, string>> }): void {
+    const key = lineKey(this.#readJob(options).scope);
+    const now = this.#timers.now();
+    for (const [key, until] of this.#pauses) if (until <= now) this.#pauses.delete(key);
+    // A pause that no timer can hold would leave the jobs forgotten.
+    this.#pauses.set(key, Math.max(this.#pauses.get(key) ?? 0, now + Math.min(ms, Number.MAX_SAFE_INTEGER)));
+  }
+
+  async #run<T>(
+    job: (context: JobContext) => T | PromiseLike<T>,
+    options: RunOptions<R> | undefined,
+    order?: number,
+  ): Promise<T> {
     if (typeof job !== "function") throw invalidOption("job", job, "a function");
     if (this.#closing) throw closed();
     const { signal, maxWaitMs, priority = 0, ...rest } = (options ?? {}) as RunOptions<R>;
@@ -154,14 +211,7 @@ export class ValveBase<const R extends Rate> {
       throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
     }
     const since = this.#timers.now();
-    const lease = await this.#wait(
-      cost,
-      scope,
-      priority,
-      since,
-      since + (maxWaitMs ?? Number.POSITIVE_INFINITY),
-      signal,
-    );
+    const lease = await this.#wait(cost, scope, priority, since, since + (maxWaitMs ?? NEVER), signal, order);
     return this.#start(job, this.#timers.now() - since, lease, signal);
   }
 
@@ -231,15 +281,15 @@ export class ValveBase<const R extends Rate> {
     since: number,
     deadline: number,
     signal: AbortSignal | undefined,
+    order = this.#order++,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
-      const key = scope.length === 0 ? "" : JSON.stringify(scope);
+      const key = lineKey(scope);
       let line = this.#lines.get(key);
       if (line === undefined) {
         line = new Line(key);
         this.#lines.set(key, line);
       }
-      const order = this.#order++;
       const abort = signal && (() => this.#reject(job, aborted(signal)));
       const job: Waiting = {
         priority,
@@ -270,7 +320,7 @@ export class ValveBase<const R extends Rate> {
       if (abort) signal.addEventListener("abort", abort, { once: true });
       line.add(job);
       this.#waiting++;
-      if (deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(job);
+      if (deadline !== NEVER) this.#deadlines.add(job);
       if (this.#ready.has(line)) this.#ready.update(line);
       else if (!this.#blocked.has(line)) this.#ready.add(line);
       this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
@@ -331,7 +381,13 @@ export class ValveBase<const R extends Rate> {
         this.#ready.add(line);
       }
       const line = this.#turn ?? this.#ready.first;
-      if (line === undefined || this.#heldUntil > now) return;
+      if (line === undefined) return;
+      const paused = this.#pausedFor(line.key);
+      if (paused > 0) {
+        this.#block(line, now + paused);
+        continue;
+      }
+      if (this.#heldUntil > now) return;
       const jobs = this.#nextJobs(line);
       if (jobs.length === 0) return;
       const leases = jobs.map(() => this.#leases && crypto.randomUUID());
@@ -406,12 +462,22 @@ export class ValveBase<const R extends Rate> {
       this.#turn = line;
       this.#heldUntil = until;
     } else {
-      line.blockedUntil = until;
-      this.#ready.remove(line);
-      if (this.#blocked.has(line)) this.#blocked.update(line);
-      else this.#blocked.add(line);
-      if (this.#turn === line) this.#turn = undefined;
+      this.#block(line, until);
     }
+  }
+
+  /** Lets one line wait, and nobody else. */
+  #block(line: Line, until: number): void {
+    line.blockedUntil = until;
+    this.#ready.remove(line);
+    if (this.#blocked.has(line)) this.#blocked.update(line);
+    else this.#blocked.add(line);
+    if (this.#turn === line) this.#turn = undefined;
+  }
+
+  /** How long jobs of these identities are paused for yet. */
+  #pausedFor(key: string): number {
+    return (this.#pauses.get(key) ?? 0) - this.#timers.now();
   }
 
   /** Runs an admitted job. */
@@ -467,12 +533,9 @@ export class ValveBase<const R extends Rate> {
 
   /** Sets the one alarm for whatever is due next. */
   #arm(): void {
-    let due = Math.min(
-      this.#deadlines.first?.deadline ?? Number.POSITIVE_INFINITY,
-      this.#leases?.renewAt ?? Number.POSITIVE_INFINITY,
-    );
+    let due = Math.min(this.#deadlines.first?.deadline ?? NEVER, this.#leases?.renewAt ?? NEVER);
     if (!this.#pumping && this.#waiting > 0) {
-      due = Math.min(due, this.#blocked.first?.blockedUntil ?? Number.POSITIVE_INFINITY);
+      due = Math.min(due, this.#blocked.first?.blockedUntil ?? NEVER);
       if (this.#turn ?? this.#ready.first) due = Math.min(due, this.#heldUntil);
     }
     this.#alarm.set(due);
@@ -486,17 +549,12 @@ export class ValveBase<const R extends Rate> {
   /** Asks the store for admissions, and defines the policy when it has none yet. */
   async #ask(commands: readonly (readonly [string, ...Argument[]])[]): Promise<readonly Reply[]> {
     this.#fingerprint ??= await this.#define();
-    const [first] = commands;
-    let replies = await this.#send(
-      commands.map(([name, ...rest]) => [name, this.#namespace, this.#fingerprint ?? "", ...rest]),
-    );
-    if (first && replies[0] instanceof HotKVError && replies[0].code === "NOPOLICY") {
-      this.#fingerprint = await this.#define();
-      replies = await this.#send(
-        commands.map(([name, ...rest]) => [name, this.#namespace, this.#fingerprint ?? "", ...rest]),
-      );
-    }
-    return replies;
+    const ask = () =>
+      this.#send(commands.map(([name, ...rest]) => [name, this.#namespace, this.#fingerprint ?? "", ...rest]));
+    const replies = await ask();
+    if (!(replies[0] instanceof HotKVError && replies[0].code === "NOPOLICY")) return replies;
+    this.#fingerprint = await this.#define();
+    return ask();
   }
 
   async #define(): Promise<string> {
@@ -581,6 +639,11 @@ class Context implements JobContext {
   get signal(): AbortSignal {
     return this.#given ?? new AbortController().signal;
   }
+}
+
+/** What jobs of these identities wait in line by. */
+function lineKey(scope: readonly string[]): string {
+  return JSON.stringify(scope);
 }
 
 function aborted(signal: AbortSignal): ValveError {

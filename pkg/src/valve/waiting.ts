@@ -16,7 +16,6 @@ export interface Place {
 /** The places of one priority in a line. */
 interface Row {
   readonly priority: number;
-  readonly line: Line;
   first: Place | undefined;
   last: Place | undefined;
 }
@@ -54,14 +53,19 @@ export class Line {
     while ((this.#rows[at]?.priority ?? Number.NEGATIVE_INFINITY) > place.priority) at++;
     let row = this.#rows[at];
     if (row?.priority !== place.priority) {
-      row = { priority: place.priority, line: this, first: undefined, last: undefined };
+      row = { priority: place.priority, first: undefined, last: undefined };
       this.#rows.splice(at, 0, row);
     }
+    // One that comes back keeps its place; almost everybody who waits came after it.
+    let next = (row.last?.order ?? 0) > place.order ? row.first : undefined;
+    while (next && next.order < place.order) next = next.after;
     place.row = row;
-    place.before = row.last;
-    if (row.last) row.last.after = place;
+    place.after = next;
+    place.before = next ? next.before : row.last;
+    if (place.before) place.before.after = place;
     else row.first = place;
-    row.last = place;
+    if (next) next.before = place;
+    else row.last = place;
   }
 
   remove(place: Place): void {
@@ -78,11 +82,6 @@ export class Line {
       this.races = 0;
     }
   }
-}
-
-/** The line that a place is in. */
-export function lineOf(place: Place): Line | undefined {
-  return place.row?.line;
 }
 
 /** Whether the head of `a` comes before that of `b`. */
@@ -103,10 +102,6 @@ export class Heap<T extends { heapIndex: number }> {
 
   get first(): T | undefined {
     return this.#items[0];
-  }
-
-  get size(): number {
-    return this.#items.length;
   }
 
   add(item: T): void {
