@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { HotKV, type Rate, Valve, ValveError } from "tidegate";
+import { HotKV, type Rate, Valve, ValveError, type ValveOptions } from "tidegate";
 import { mostInAnyWindow, VirtualTime } from "./virtual.ts";
 
 /** A valve under a clock that the test moves, and when each of its jobs started. */
-function paced<const R extends Rate>(rate: R) {
+function paced<const R extends Rate>(rate: ValveOptions<R>["rate"]) {
   const time = new VirtualTime();
   const store = new HotKV({ clock: time.clock });
-  const valve = new Valve({ store, namespace: "ns", rate, timers: time });
+  const valve = new Valve<R>({ store, namespace: "ns", rate, timers: time });
   const starts: number[] = [];
   const job = () => void starts.push(time.wall);
   return { time, store, valve, starts, job, origin: time.wall };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
-import { HotKV, type Rate, Valve, ValveError } from "tidegate";
+import { HotKV, type Rate, Valve, ValveError, type ValveOptions } from "tidegate";
 import { VirtualTime } from "./virtual.ts";
 
-function paced<const R extends Rate>(rate: R, options: { readonly maxWaiting?: number } = {}) {
+function paced<const R extends Rate>(rate: ValveOptions<R>["rate"], options: { readonly maxWaiting?: number } = {}) {
   const time = new VirtualTime();
   const store = new HotKV({ clock: time.clock });
   let calls = 0;
@@ -14,7 +14,7 @@ function paced<const R extends Rate>(rate: R, options: { readonly maxWaiting?: n
       return store.pipeline(commands);
     },
   };
-  const valve = new Valve({ store: counted, namespace: "ns", rate, timers: time, queue: options });
+  const valve = new Valve<R>({ store: counted, namespace: "ns", rate, timers: time, queue: options });
   const order: (string | number)[] = [];
   const mark = (name: string | number) => () => void order.push(name);
   return { time, store, valve, order, mark, calls: () => calls };

@@ -1,6 +1,6 @@
 import type { Argument, Reply } from "../reply.ts";
 import type { BlockedBy } from "./errors.ts";
-import type { Concurrency, Rate, ScopeOf } from "./policy.ts";
+import type { Concurrency, KnownFields, Rate, ScopeOf } from "./policy.ts";
 import type { Timers } from "./timers.ts";
 
 /** Where a valve's policy is kept: any `HotKV` client. */
@@ -16,7 +16,7 @@ export interface ValveOptions<R extends Rate> {
   /** The name that workers with one policy share. */
   readonly namespace: string;
   /** The policy: one rule, or several that are spent in one step. */
-  readonly rate: R;
+  readonly rate: R & KnownFields<R>;
   /** How many jobs run at once, over all workers of the namespace. */
   readonly concurrency?: Concurrency;
   /** How many jobs may wait in this process. */
