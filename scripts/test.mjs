@@ -23,7 +23,7 @@ const parts = {
     commands: () => [["biome", "check", "."]],
   },
   types: {
-    what: "tsc: the package and its tests",
+    what: "tsc: the package, its tests, and what its types promise",
     needs: ensurePackage,
     commands: () => [["tsc", "--noEmit", "--project", "tests"]],
   },
@@ -41,8 +41,11 @@ const parts = {
     ],
   },
   rust: {
-    what: "cargo test: the core, its vectors and its documentation",
-    commands: () => [["cargo", "test", "--workspace"]],
+    what: "cargo test: the core, its vectors and its documentation; the crate builds from what is published",
+    commands: () => [
+      ["cargo", "test", "--workspace"],
+      ["cargo", "package", "--quiet", "--allow-dirty"],
+    ],
   },
   instructions: {
     what: "callgrind: no decision takes over 3 % more instructions than is kept",
