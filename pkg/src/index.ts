@@ -31,6 +31,7 @@ export type {
   FetchInit,
   Interval,
   JobContext,
+  KnownFields,
   OptionsArgument,
   Rate,
   RateRule,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
-import { HotKV, type Rate, Valve, type ValveEvents } from "tidegate";
+import { HotKV, type Rate, Valve, type ValveEvents, type ValveOptions } from "tidegate";
 import { parseRateLimit } from "tidegate/fetch";
 import { VirtualTime } from "./virtual.ts";
 
@@ -17,7 +17,7 @@ interface Answer {
 }
 
 /** A provider on loopback, a valve before it whose time a test moves, and what arrived when. */
-async function provider<const R extends Rate>(rate: R, ...answers: readonly Answer[]) {
+async function provider<const R extends Rate>(rate: ValveOptions<R>["rate"], ...answers: readonly Answer[]) {
   const time = new VirtualTime();
   const arrivals: { readonly at: number; readonly path: string; readonly method: string; readonly body: string }[] = [];
   let closedEarly = 0;
@@ -36,7 +36,7 @@ async function provider<const R extends Rate>(rate: R, ...answers: readonly Answ
   });
   server.listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  const valve = new Valve({ store: new HotKV({ clock: time.clock }), namespace: "api", rate, timers: time });
+  const valve = new Valve<R>({ store: new HotKV({ clock: time.clock }), namespace: "api", rate, timers: time });
   const pushed: ValveEvents["pushedBack"][] = [];
   valve.on("pushedBack", (event) => pushed.push(event));
   return {

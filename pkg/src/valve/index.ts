@@ -1,5 +1,5 @@
 export { type BlockedBy, ValveError, type ValveErrorCode, type ValveErrorDetails } from "./errors.ts";
-export type { Concurrency, Interval, Rate, RateRule, ScopeOf } from "./policy.ts";
+export type { Concurrency, Interval, KnownFields, Rate, RateRule, ScopeOf } from "./policy.ts";
 export type { Timers } from "./timers.ts";
 export type {
   AdmitOptions,

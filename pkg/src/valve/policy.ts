@@ -40,12 +40,10 @@ export type ScopeOf<R extends Rate> = R extends readonly (infer Rule)[] ? ScopeO
 
 type ScopeOfRule<Rule> = Rule extends { readonly scope: infer Dimension extends string } ? Dimension : never;
 
-/** `R` with nothing unknown in its rules: what is inferred from an argument would take a misspelled field along. */
-export type KnownFields<R extends Rate> = R extends readonly unknown[]
-  ? { readonly [Index in keyof R]: KnownFieldsOfRule<R[Index]> }
-  : KnownFieldsOfRule<R>;
-
-type KnownFieldsOfRule<Rule> = { readonly [Field in keyof Rule]: Field extends keyof RateRule ? Rule[Field] : never };
+/** `R` with nothing unknown in its rules: what TypeScript infers from an argument would take a misspelled field along. */
+export type KnownFields<R> = R extends readonly unknown[]
+  ? { readonly [Index in keyof R]: KnownFields<R[Index]> }
+  : { readonly [Field in keyof R]: Field extends keyof RateRule ? R[Field] : never };
 
 /** A checked rule, defaults filled in. */
 export interface Rule {
