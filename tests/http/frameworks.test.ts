@@ -10,12 +10,26 @@ import { parseList } from "structured-headers";
 import { HotKV } from "tidegate";
 import * as forExpress from "tidegate/express";
 import * as forFastify from "tidegate/fastify";
-import { type Problem, rateLimit } from "tidegate/fetch";
+import { type GuardOptions, type Problem, rateLimit } from "tidegate/fetch";
 import * as forHono from "tidegate/hono";
 import { limitRoute } from "tidegate/next";
 
 // @types/express describes version 5; what is used here is the same in 4.
 const { default: express4 } = (await import("express4" as string)) as { readonly default: typeof express };
+
+/** What is used of autocannon, which brings no types. */
+type Autocannon = (options: {
+  readonly url: string;
+  readonly amount: number;
+  readonly connections: number;
+  readonly setupClient: (client: {
+    on(
+      name: "headers",
+      listener: (head: { readonly statusCode: number; readonly headers: readonly string[] }) => void,
+    ): void;
+  }) => void;
+}) => Promise<Readonly<Record<"2xx" | "4xx" | "5xx" | "errors", number>>>;
+const { default: autocannon } = (await import("autocannon" as string)) as { readonly default: Autocannon };
 
 const NOW = 1_764_547_200_000;
 const policies = [
@@ -25,24 +39,33 @@ const policies = [
 const options = () => ({ store: new HotKV({ clock: () => NOW }), policies, legacyHeaders: true });
 
 /** Each framework's real server with one limited route, and what stops it. */
-const frameworks: Readonly<Record<string, () => Promise<readonly [url: string, close: () => unknown]>>> = {
-  "Express 5": async () => {
-    const app = express().use(forExpress.rateLimit(options()));
+type Start = (options: Options) => Promise<readonly [url: string, close: () => unknown]>;
+type Options = Pick<GuardOptions<unknown>, "store" | "policies" | "legacyHeaders">;
+
+const frameworks: Readonly<Record<string, Start>> = {
+  "Express 5": async (options) => {
+    const app = express().use(forExpress.rateLimit(options));
     return listening(createServer(app.get("/", (_, response) => void response.send("hello"))));
   },
-  "Express 4": async () => {
-    const app = express4().use(forExpress.rateLimit(options()));
+  "Express 4": async (options) => {
+    const app = express4().use(forExpress.rateLimit(options));
     return listening(createServer(app.get("/", (_, response) => void response.send("hello"))));
   },
-  Fastify: async () => {
+  Fastify: async (options) => {
     const app = fastify();
-    forFastify.rateLimit(app, options());
+    forFastify.rateLimit(app, options);
     app.get("/", () => "hello");
     return [await app.listen({ port: 0, host: "127.0.0.1" }), () => app.close()];
   },
-  Hono: async () => {
-    const app = new Hono().use(forHono.rateLimit(options())).get("/", (context) => context.text("hello"));
+  Hono: async (options) => {
+    const app = new Hono().use(forHono.rateLimit(options)).get("/", (context) => context.text("hello"));
     const server = serveHono({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server;
+    return listening(server, false);
+  },
+  "a route handler of Next": async (options) => {
+    // Next passes a route handler a Request and the route's parameters, as this server does.
+    const GET = limitRoute((_request, _context: object) => new Response("hello"), { ...options, key: () => "client" });
+    const server = serveHono({ fetch: (request) => GET(request, {}), port: 0, hostname: "127.0.0.1" }) as Server;
     return listening(server, false);
   },
 };
@@ -68,7 +91,7 @@ function items(field: string | null): unknown {
 for (const [name, start] of Object.entries(frameworks)) {
   describe(name, () => {
     it("admits exactly the limit of 50 parallel requests, and says how things stand", async () => {
-      const [url, close] = await start();
+      const [url, close] = await start(options());
       await using _stop = { [Symbol.asyncDispose]: async () => void (await close()) };
       const responses = await Promise.all(Array.from({ length: 50 }, () => fetch(url)));
       const passed = responses.filter(({ status }) => status === 200);
@@ -92,6 +115,43 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.equal(problem.status, 429);
       assert.deepEqual(problem["violated-policies"], ["burst"]);
       assert.match(problem.type, /#quota-exceeded$/);
+    });
+
+    it("admits exactly the limit in every window under autocannon, and tells each request another remainder", async () => {
+      let now = NOW;
+      const store = new HotKV({ clock: () => now });
+      const limit = 25;
+      const [url, close] = await start({
+        store,
+        policies: { name: "win", limit, windowMs: 60_000, algorithm: "fixed_window" },
+      });
+      await using _stop = { [Symbol.asyncDispose]: async () => void (await close()) };
+      for (const at of [0, 59_999, 60_000, 240_000]) {
+        now = NOW + at;
+        const left: unknown[] = [];
+        const result = await autocannon({
+          url,
+          amount: 200,
+          connections: 20,
+          setupClient: (client) =>
+            client.on("headers", ({ statusCode, headers }) => {
+              const field = headers[headers.findIndex((name) => name.toLowerCase() === "ratelimit") + 1];
+              if (statusCode === 200) left.push(items(field ?? null));
+            }),
+        });
+        // The second look is into the window that the first one used up.
+        const due = at === 59_999 ? 0 : limit;
+        assert.deepEqual(
+          [result["2xx"], result["4xx"], result["5xx"], result.errors],
+          [due, 200 - due, 0, 0],
+          `at ${at}`,
+        );
+        const remainders = left.map((field) => (field as [[string, { r: number }]])[0][1].r);
+        assert.deepEqual(
+          remainders.sort((a, b) => b - a),
+          Array.from({ length: due }, (_, index) => limit - 1 - index),
+        );
+      }
     });
   });
 }
