@@ -8,6 +8,8 @@ import { output, root, run } from "./run.mjs";
 import { dim, fail, say, seconds } from "./terminal.mjs";
 
 const WASM_TARGET = "wasm32-unknown-unknown";
+/** A processor without an operating system. */
+export const EMBEDDED_TARGET = "thumbv7em-none-eabi";
 /** Standard output is for what was asked for. */
 const toStderr = { stdout: 2 };
 
@@ -119,13 +121,22 @@ export async function ensureWorker() {
   });
 }
 
+/** What the core is built for to prove that it needs no std. */
+export async function ensureEmbeddedTarget() {
+  await ensureTarget(EMBEDDED_TARGET, "builds the core where there is no std");
+}
+
 async function ensureRust() {
+  await ensureTarget(WASM_TARGET, "compiles the engine to WebAssembly");
+}
+
+async function ensureTarget(target, what) {
   const sysroot = output("rustc", ["--print", "sysroot"]);
   if (sysroot === undefined) fail("Rust is missing: install it with rustup, then run this again");
-  if (existsSync(join(sysroot, "lib/rustlib", WASM_TARGET))) return;
-  say(`adding the ${WASM_TARGET} target (rustup)`);
-  if ((await run("rustup", ["target", "add", WASM_TARGET], toStderr)) !== 0) {
-    fail(`rustup could not add the ${WASM_TARGET} target, which compiles the engine to WebAssembly`);
+  if (existsSync(join(sysroot, "lib/rustlib", target))) return;
+  say(`adding the ${target} target (rustup)`);
+  if ((await run("rustup", ["target", "add", target], toStderr)) !== 0) {
+    fail(`rustup could not add the ${target} target, which ${what}`);
   }
 }
 

@@ -1,5 +1,8 @@
 //! The engine: every decision as a typed call, each of which takes the time.
 
+use core::fmt;
+use core::time::Duration;
+
 use crate::algorithm::{Retry, Schedule, Tat, Verdict};
 use crate::command::Counters;
 use crate::error::{MAX_NAME_BYTES, checked_name};
@@ -41,6 +44,16 @@ pub struct GcraDecision {
 }
 
 impl GcraDecision {
+    /// Whether the request may go on.
+    pub const fn allowed(&self) -> bool {
+        !self.denied
+    }
+
+    /// How long until the key is back to a full burst.
+    pub const fn reset_in(&self) -> Duration {
+        Duration::from_millis(self.reset_after)
+    }
+
     #[inline]
     const fn new(rule: &Schedule, verdict: &Verdict) -> Self {
         Self {
@@ -78,6 +91,16 @@ pub struct Engine {
     pub(crate) counters: Counters,
 }
 
+/// Says how much is held, not what.
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("records", &self.keyspace.len())
+            .field("limiters", &self.limiters.len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Engine {
     /// An empty engine.
     pub fn new(options: &Options) -> Self {
@@ -95,7 +118,9 @@ impl Engine {
         &self.counters
     }
 
-    /// Sets the clock for everything that is held; as [`Keyspace::advance`], for leases too.
+    /// Sets the clock to `now`, milliseconds since 1970, for everything that is held. Every other call does that first.
+    ///
+    /// A clock that steps back loses nothing that was spent, and nothing comes back that had expired by then.
     #[inline]
     pub fn advance(&mut self, now: u64) {
         let latest = self.keyspace.now();
@@ -106,11 +131,25 @@ impl Engine {
     }
 
     /// The records; for stores.
+    #[doc(hidden)]
     pub fn keyspace(&mut self) -> &mut Keyspace {
         &mut self.keyspace
     }
 
     /// `GCRA.LIMIT`: at most `burst` units at once on `key`, and `burst` every `period` milliseconds.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use tidegate::{Engine, Options, Positive};
+    ///
+    /// let mut engine = Engine::new(&Options::default());
+    /// let (minute, ten) = (Positive::new(60_000).unwrap(), Positive::new(10).unwrap());
+    /// let now = 1_764_547_200_000;
+    /// assert!(engine.gcra_limit(now, b"api:user:42", minute, ten, ten)?.allowed());
+    /// let refused = engine.gcra_limit(now + 1000, b"api:user:42", minute, ten, Positive::ONE)?;
+    /// assert_eq!(refused.retry.wait(), Some(Duration::from_secs(5)));
+    /// # Ok::<(), tidegate::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::WrongType`], [`Error::KeyTooLong`], [`Error::OutOfMemory`]; nothing is spent then.

@@ -4,14 +4,18 @@
 //! keys, named limiters and policies; a [`Session`] turns bytes of the RESP protocol into its calls and its answers
 //! back into bytes. Everything else (storage, sockets, JavaScript) only moves bytes to it.
 //!
+//! Start with the [`guide`]. Times are milliseconds since 1970, and every duration is whole milliseconds; the features
+//! are for the npm package and the Worker, and a Rust program needs none of them.
+//!
 //! ```
 //! use tidegate::{Engine, Options, Positive};
 //!
+//! const MINUTE: Positive = Positive::new(60_000).unwrap();
+//! const BURST: Positive = Positive::new(10).unwrap();
+//!
 //! let mut engine = Engine::new(&Options::default());
-//! let period = Positive::new(60_000).unwrap();
-//! let burst = Positive::new(10).unwrap();
-//! let decision = engine.gcra_limit(1_764_547_200_000, b"api:user:42", period, burst, Positive::ONE)?;
-//! assert!(!decision.denied);
+//! let decision = engine.gcra_limit(1_764_547_200_000, b"api:user:42", MINUTE, BURST, Positive::ONE)?;
+//! assert!(decision.allowed());
 //! assert_eq!((decision.remaining, decision.reset_after), (9, 6000));
 //! # Ok::<(), tidegate::Error>(())
 //! ```
@@ -41,19 +45,24 @@ pub mod algorithm;
 mod allocator;
 #[cfg(feature = "bindings")]
 mod bindings;
-pub mod command;
+mod command;
 mod engine;
 mod error;
+#[cfg(doc)]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
+#[doc(hidden)]
 pub mod keyspace;
 pub mod limiter;
 mod number;
 pub mod policy;
 mod sorted_map;
+#[doc(hidden)]
 pub mod storage;
 #[cfg(any(test, feature = "worker"))]
 mod worker;
 
-pub use command::{Flow, Session};
-pub use engine::{Engine, GcraDecision, Options};
+pub use command::{Counters, Flow, Session};
+pub use engine::{CheckDecision, Engine, GcraDecision, Options};
 pub use error::Error;
 pub use number::{MAX_INTEGER, Positive};

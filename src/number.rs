@@ -1,6 +1,8 @@
 //! The integers that callers may pass: 1 to 2^53 - 1, which every JavaScript number holds exactly.
 
+use core::fmt;
 use core::num::NonZeroU64;
+use core::time::Duration;
 
 use crate::Error;
 
@@ -33,6 +35,24 @@ impl Positive {
         }
     }
 
+    /// The whole milliseconds of `duration`, when they are from 1 to [`MAX_INTEGER`] and nothing is left over.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use tidegate::Positive;
+    ///
+    /// assert_eq!(Positive::from_duration(Duration::from_mins(1)), Positive::new(60_000));
+    /// assert_eq!(Positive::from_duration(Duration::from_micros(1500)), None);
+    /// ```
+    pub const fn from_duration(duration: Duration) -> Option<Self> {
+        let ms = duration.as_millis();
+        if ms > MAX_INTEGER as u128 || !duration.subsec_nanos().is_multiple_of(1_000_000) {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "it is at most 2^53 - 1")]
+        Self::new(ms as u64)
+    }
+
     /// `value`, or an error that names `argument`.
     ///
     /// # Errors
@@ -49,6 +69,27 @@ impl Positive {
     /// The integer itself.
     pub const fn get(self) -> u64 {
         self.0.get()
+    }
+}
+
+impl From<Positive> for u64 {
+    fn from(value: Positive) -> Self {
+        value.get()
+    }
+}
+
+/// As [`Positive::named`], of an argument called `value`.
+impl TryFrom<u64> for Positive {
+    type Error = Error;
+
+    fn try_from(value: u64) -> Result<Self, Error> {
+        Self::named("value", value)
+    }
+}
+
+impl fmt::Display for Positive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

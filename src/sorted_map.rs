@@ -81,11 +81,6 @@ impl<V> SortedMap<V> {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -110,6 +105,6 @@ mod tests {
         assert_eq!((map.remove(b"a"), map.remove(b"a")), (Some(9), None));
         map.retain(|value| *value != 1);
         assert_eq!(map.get(b""), None);
-        assert!(!map.is_empty());
+        assert_eq!(map.len(), 3);
     }
 }

@@ -16,7 +16,7 @@ fn engine() -> Engine {
 }
 
 fn fingerprint(policy: &str) -> String {
-    Policy::read(policy.as_bytes()).unwrap_or_else(|error| panic!("{policy}: {error}")).fingerprint.to_string()
+    Policy::read(policy.as_bytes()).unwrap_or_else(|error| panic!("{policy}: {error}")).fingerprint().to_string()
 }
 
 fn job<'a>(cost: u64, scope: &'a [(&'a [u8], &'a [u8])]) -> Job<'a> {
@@ -48,8 +48,8 @@ fn the_fingerprint_is_the_sha_256_of_the_canonical_text() {
         ),
     ] {
         let read = Policy::read(policy.as_bytes()).expect("a policy");
-        assert_eq!(read.canonical, canonical);
-        assert_eq!(read.fingerprint.to_string(), digest);
+        assert_eq!(read.canonical(), canonical);
+        assert_eq!(read.fingerprint().to_string(), digest);
     }
 }
 

@@ -40,7 +40,7 @@ impl FixedWindow {
     }
 
     /// The schedule that admits as many units over time: how a schedule's debt is counted in this rule's units.
-    pub fn spacing(&self) -> Option<Schedule> {
+    pub(crate) fn spacing(&self) -> Option<Schedule> {
         Schedule::spaced(self.interval, self.limit, Positive::new(self.limit)?)
     }
 

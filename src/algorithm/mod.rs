@@ -1,14 +1,16 @@
 //! The five rules as pure functions of a state, the time and a cost: no clock, no storage.
 //!
-//! - [`schedule`]: GCRA, token bucket and leaky bucket, which are one exact virtual schedule;
-//! - [`fixed_window`]: a counter for each window, aligned on the epoch;
-//! - [`sliding_window`]: an exact log of the last `window` milliseconds, of bounded size.
+//! - [`Schedule`]: GCRA, token bucket and leaky bucket, which are one exact virtual schedule;
+//! - [`FixedWindow`]: a counter for each window, aligned on the epoch;
+//! - [`SlidingWindow`]: an exact log of the last `window` milliseconds, of bounded size.
 //!
 //! Every rule answers with a [`Verdict`]; what is stored changes only when the caller commits an allowed one.
 
-pub mod fixed_window;
-pub mod schedule;
-pub mod sliding_window;
+mod fixed_window;
+mod schedule;
+mod sliding_window;
+
+use core::time::Duration;
 
 pub use fixed_window::{Count, FixedWindow};
 pub use schedule::{Schedule, Tat};
@@ -50,7 +52,26 @@ pub enum Retry {
 }
 
 impl Retry {
+    /// How long to wait: nothing when the request fits, `None` when it never will.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use tidegate::algorithm::Retry;
+    ///
+    /// assert_eq!(Retry::Now.wait(), Some(Duration::ZERO));
+    /// assert_eq!(Retry::After(1500).wait(), Some(Duration::from_millis(1500)));
+    /// assert_eq!(Retry::Never.wait(), None);
+    /// ```
+    pub const fn wait(self) -> Option<Duration> {
+        match self {
+            Self::Now => Some(Duration::ZERO),
+            Self::After(ms) => Some(Duration::from_millis(ms)),
+            Self::Never => None,
+        }
+    }
+
     /// Milliseconds to wait as replies show it: `now` when it fits, -1 when it never will.
+    #[doc(hidden)]
     pub const fn or(self, now: i64) -> i64 {
         match self {
             Self::Now => now,

@@ -39,6 +39,7 @@ impl Tat {
     /// assert_eq!(Tat::parse(b"1764547206000.5"), Some(Tat { ms: 1_764_547_206_000, remainder: 5, denominator: 10 }));
     /// assert_eq!(Tat::parse(b"soon"), None);
     /// ```
+    #[doc(hidden)]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let (negative, text) = match text.split_first() {
             Some((b'-', rest)) => (true, rest),
@@ -82,6 +83,7 @@ impl Tat {
     /// ```
     #[inline]
     #[must_use]
+    #[doc(hidden)]
     pub fn rounded_up(self, denominator: u64) -> Self {
         if self.denominator == denominator { self } else { self.regrained(denominator) }
     }
@@ -183,14 +185,14 @@ impl Schedule {
     }
 
     /// The tat of `units` spent at `now` after a quiet time; more than `burst` count as `burst`.
-    pub fn spent(&self, units: u64, now: u64) -> Option<Tat> {
+    pub(crate) fn spent(&self, units: u64, now: u64) -> Option<Tat> {
         let cost = Positive::new(units.min(self.burst))?;
         self.decide(None, now, cost).1
     }
 
     /// `tat` as it is read at `now`: at most a full recovery ahead.
     #[must_use]
-    pub fn clamped(&self, tat: Tat, now: u64) -> Tat {
+    pub(crate) fn clamped(&self, tat: Tat, now: u64) -> Tat {
         let tat = tat.rounded_up(self.denominator);
         let furthest = Tat {
             ms: now.saturating_add(self.capacity_ms),

@@ -57,7 +57,7 @@ impl Log {
     }
 
     /// As [`Log::entries`], from the first entry at `at` or later on.
-    pub fn entries_from(&self, at: u64) -> impl Iterator<Item = (u64, u64)> {
+    pub(crate) fn entries_from(&self, at: u64) -> impl Iterator<Item = (u64, u64)> {
         let skipped = self.entries.partition_point(|entry| entry.at < at);
         let mut before = self.total_before(skipped);
         self.entries.range(skipped..).map(move |entry| {
@@ -68,7 +68,7 @@ impl Log {
     }
 
     /// Adds `units` at `at`, which must not be before the newest entry.
-    pub fn push(&mut self, at: u64, units: u64) {
+    pub(crate) fn push(&mut self, at: u64, units: u64) {
         let before = self.entries.back().map_or(self.base, |entry| entry.total);
         let total = before.wrapping_add(units);
         match self.entries.back_mut() {
@@ -78,7 +78,7 @@ impl Log {
     }
 
     /// Forgets every entry that no longer counts at `now`; whether any is left.
-    pub fn expire(&mut self, window: u64, now: u64) -> bool {
+    pub(crate) fn expire(&mut self, window: u64, now: u64) -> bool {
         while let Some(oldest) = self.entries.front().filter(|entry| entry.at.saturating_add(window) <= now) {
             self.base = oldest.total;
             self.entries.pop_front();
@@ -140,12 +140,12 @@ impl SlidingWindow {
     }
 
     /// The schedule that admits as many units over time: how a schedule's debt is counted in this rule's units.
-    pub fn spacing(&self) -> Option<Schedule> {
+    pub(crate) fn spacing(&self) -> Option<Schedule> {
         Schedule::spaced(self.window, self.limit, Positive::new(self.limit)?)
     }
 
     /// Where an admission at `now` is logged.
-    pub fn logged_at(&self, now: u64) -> u64 {
+    pub(crate) fn logged_at(&self, now: u64) -> u64 {
         if self.grain == 1 {
             return now;
         }
@@ -196,7 +196,7 @@ impl SlidingWindow {
     }
 
     /// Stores the log as it is read at `now`: without what no longer counts, later entries logged now.
-    pub fn settle(&self, log: &mut Log, now: u64) {
+    pub(crate) fn settle(&self, log: &mut Log, now: u64) {
         log.expire(self.window, now);
         log.pull_back(self.logged_at(now));
     }

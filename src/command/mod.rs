@@ -18,11 +18,9 @@ mod session;
 mod table;
 mod transaction;
 
-pub use connection::ConnectionCommand;
-pub use counters::{Counters, Outcome};
-pub use execute::{Backend, execute};
-pub use parse::{Arguments, Command, ExpireCondition, Expiry, PolicyCommand, SetOptions, Unit};
-pub use policies::AdmitOptions;
+pub use counters::Counters;
+pub use execute::Backend;
+pub use parse::{Command, PolicyCommand};
 #[cfg(feature = "worker")]
 pub(crate) use session::equal_in_constant_time;
 pub use session::{Flow, Session};

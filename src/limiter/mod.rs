@@ -2,7 +2,7 @@
 //!
 //! - [`Settings`]: what `RATELIMIT.CREATE` says, made into a rule;
 //! - [`Rate`]: an exact decimal of units per second;
-//! - [`Limiters`]: all of them by name.
+//! - [`Limiter`]: one of them, with its totals.
 
 mod rate;
 mod settings;
@@ -21,9 +21,9 @@ pub struct Limiter {
     /// What it was created with.
     pub settings: Settings,
     /// The rule each of its keys follows.
-    pub rule: Rule,
+    pub(crate) rule: Rule,
     /// Where its keys' states are.
-    pub space: Space,
+    pub(crate) space: Space,
     /// Units admitted since it was created.
     pub total_allowed: u64,
     /// Units refused since it was created.
@@ -32,7 +32,7 @@ pub struct Limiter {
 
 /// Every limiter by name, in the order of the names' bytes.
 #[derive(Debug, Default)]
-pub struct Limiters {
+pub(crate) struct Limiters {
     by_name: SortedMap<Limiter>,
 }
 
@@ -79,10 +79,5 @@ impl Limiters {
     /// How many limiters there are.
     pub fn len(&self) -> usize {
         self.by_name.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.by_name.is_empty()
     }
 }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::lease::Concurrency;
 use super::namespace::Namespace;
@@ -27,6 +28,13 @@ pub struct Job<'a> {
     pub wait: bool,
 }
 
+/// A job of cost 1 without a scope and a lease.
+impl Default for Job<'_> {
+    fn default() -> Self {
+        Self { cost: Positive::ONE, scope: &[], lease: None, wait: false }
+    }
+}
+
 /// The answer to a [`Job`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
@@ -41,6 +49,21 @@ pub enum Admission {
         /// Whether every lease is held.
         lease: bool,
     },
+}
+
+impl Admission {
+    /// Whether the job may start.
+    pub const fn is_admitted(&self) -> bool {
+        matches!(self, Self::Admitted)
+    }
+
+    /// How long until no rule refuses it, if nobody else spends; nothing when it was admitted.
+    pub const fn wait(&self) -> Duration {
+        match self {
+            Self::Admitted => Duration::ZERO,
+            Self::Refused { retry_after, .. } => Duration::from_millis(*retry_after),
+        }
+    }
 }
 
 /// A namespace as `VALVE.SHOW` shows it.
@@ -87,7 +110,16 @@ impl Engine {
     pub fn policy_define(&mut self, now: u64, namespace: &[u8], json: &[u8]) -> Result<super::Fingerprint, Error> {
         checked_name("namespace", namespace)?;
         self.advance(now);
-        let policy = Policy::read(json)?;
+        self.policy_enforce(now, namespace, Policy::read(json)?)
+    }
+
+    /// [`Engine::policy_define`] of a policy that is no text.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOptions`] when another policy is in force; [`Error::KeyTooLong`].
+    pub fn policy_enforce(&mut self, now: u64, namespace: &[u8], policy: Policy) -> Result<super::Fingerprint, Error> {
+        checked_name("namespace", namespace)?;
+        self.advance(now);
         let fingerprint = policy.fingerprint;
         if let Some(Ok(in_force)) = self.policies.get(namespace).map(Namespace::policy) {
             check_fingerprint(in_force, fingerprint.as_bytes())?;
@@ -101,12 +133,12 @@ impl Engine {
     /// `VALVE.ADMIT`: admits the job by every rule and, where jobs at once are limited, a lease; or spends nothing.
     ///
     /// ```
-    /// use tidegate::{Engine, Options, Positive, policy::{Admission, Job}};
+    /// use tidegate::{Engine, Options, policy::{Admission, Job}};
     ///
     /// let mut engine = Engine::new(&Options::default());
     /// let now = 1_764_547_200_000;
     /// let fingerprint = engine.policy_define(now, b"mail", br#"{ "limit": 10, "interval": "1s" }"#)?;
-    /// let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait: false };
+    /// let job = Job::default();
     /// assert_eq!(engine.policy_admit(now, b"mail", fingerprint.as_bytes(), &job)?, Admission::Admitted);
     /// let refused = Admission::Refused { retry_after: 60, rules: vec![0], lease: false };
     /// assert_eq!(engine.policy_admit(now + 40, b"mail", fingerprint.as_bytes(), &job)?, refused);
@@ -192,7 +224,7 @@ impl Engine {
     }
 
     /// The records that admitting `job` would read, for a store to bring up first.
-    pub fn policy_keys<'a>(&'a self, namespace: &[u8], job: &'a Job<'_>) -> Vec<(Space, &'a [u8])> {
+    pub(crate) fn policy_keys<'a>(&'a self, namespace: &[u8], job: &'a Job<'_>) -> Vec<(Space, &'a [u8])> {
         let Some((found, policy)) =
             self.policies.get(namespace).and_then(|found| Some((found, found.policy.as_ref()?)))
         else {

@@ -54,11 +54,6 @@ impl Leases {
         self.expires.len()
     }
 
-    /// Whether none is held.
-    pub fn is_empty(&self) -> bool {
-        self.expires.is_empty()
-    }
-
     /// When the lease `id` runs out.
     pub fn expires(&self, id: &[u8]) -> Option<u64> {
         self.expires.get(id).copied()
@@ -79,11 +74,6 @@ impl Leases {
             }
         }
         soonest.last().copied()
-    }
-
-    /// Each lease and when it runs out.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.expires.iter().map(|(id, expires)| (id, *expires))
     }
 
     /// Holds `id` until `expires`.

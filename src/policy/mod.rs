@@ -20,7 +20,7 @@ mod rule;
 
 pub use admission::{Admission, Job, RuleState, Shown};
 pub use canonical::Fingerprint;
-pub use lease::{Concurrency, Leases};
-pub use namespace::{Namespace, Policies};
+pub use lease::Concurrency;
+pub(crate) use namespace::Policies;
 pub use read::Policy;
 pub use rule::{PolicyRule, RuleAlgorithm};

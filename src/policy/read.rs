@@ -14,25 +14,69 @@ use crate::algorithm::Rule;
 use crate::error::MAX_NAME_BYTES;
 use crate::{Error, Positive};
 
-/// A valid policy.
+/// A valid policy: several rules that a job spends in one step, and how many jobs may run at once.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// Its rules, in the order they were given.
-    pub rules: Vec<PolicyRule>,
+    pub(crate) rules: Vec<PolicyRule>,
     /// The same rules as what decides.
     pub(super) deciders: Vec<Rule>,
     /// How many jobs may run at once, when that is limited.
-    pub concurrency: Option<Concurrency>,
+    pub(crate) concurrency: Option<Concurrency>,
     /// The one spelling that equal policies share.
-    pub canonical: String,
+    pub(crate) canonical: String,
     /// SHA-256 of it.
-    pub fingerprint: Fingerprint,
+    pub(crate) fingerprint: Fingerprint,
 }
 
 /// How long a lease is good for when the policy does not say.
 const DEFAULT_LEASE_MS: u64 = 30_000;
 
 impl Policy {
+    /// The policy of these rules.
+    ///
+    /// ```
+    /// use tidegate::{Error, Positive, policy::{Concurrency, Policy, PolicyRule}};
+    ///
+    /// let limit = |limit| Positive::new(limit).unwrap();
+    /// let (second, day) = (Positive::new(1000).unwrap(), Positive::new(86_400_000).unwrap());
+    /// let rules = [PolicyRule::gcra(limit(10), second), PolicyRule::fixed_window(limit(100_000), day)];
+    /// let policy = Policy::new(&rules, Some(Concurrency { limit: limit(4), lease: second }))?;
+    /// assert_eq!(policy.rules().len(), 2);
+    ///
+    /// let twice = Policy::new(&[rules[0].clone(), rules[0].clone()], None);
+    /// assert!(matches!(twice, Err(Error::InvalidOptions(why)) if why.starts_with("rate[1].name must be different")));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidOptions`] when there is no rule, a name is over 4,096 bytes, two rules would share their state, or a
+    /// recovery would take over [`MAX_INTEGER`](crate::MAX_INTEGER) ms.
+    pub fn new(rules: &[PolicyRule], concurrency: Option<Concurrency>) -> Result<Self, Error> {
+        // All that a policy may say can be said in JSON, so that both ways pass the same checks.
+        Self::read(canonical::in_order(rules, concurrency.as_ref()).as_bytes())
+    }
+
+    /// Its rules, in the order they were given.
+    pub fn rules(&self) -> &[PolicyRule] {
+        &self.rules
+    }
+
+    /// How many jobs may run at once, when that is limited.
+    pub const fn concurrency(&self) -> Option<Concurrency> {
+        self.concurrency
+    }
+
+    /// The one spelling that equal policies share: JSON, rules sorted, defaults filled in.
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+
+    /// What tells whether two policies are the same: the SHA-256 of [`Policy::canonical`].
+    pub const fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
     /// Reads `json`: a rule, an array of rules, or `{ "rate": …, "concurrency": { "limit", "lease" } }`.
     ///
     /// ```
@@ -40,7 +84,7 @@ impl Policy {
     ///
     /// let policy = Policy::read(br#"{ "limit": 10, "interval": "1s" }"#)?;
     /// let spelled_out = Policy::read(br#"[{ "interval": 1000, "limit": 10, "burst": 1, "algorithm": "gcra" }]"#)?;
-    /// assert_eq!(policy.fingerprint, spelled_out.fingerprint);
+    /// assert_eq!(policy.fingerprint(), spelled_out.fingerprint());
     /// # Ok::<(), tidegate::Error>(())
     /// ```
     ///
@@ -82,7 +126,7 @@ impl Policy {
     }
 
     /// The policy as JSON that reads as the same one, its rules in their order. For stores.
-    pub fn in_order(&self) -> String {
+    pub(crate) fn in_order(&self) -> String {
         canonical::in_order(&self.rules, self.concurrency.as_ref())
     }
 }

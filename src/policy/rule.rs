@@ -48,6 +48,57 @@ pub struct PolicyRule {
 }
 
 impl PolicyRule {
+    /// `limit` units every `interval` milliseconds, evenly spaced; one at once unless [`PolicyRule::burst`] says more.
+    ///
+    /// ```
+    /// use tidegate::{Positive, policy::{Policy, PolicyRule}};
+    ///
+    /// let (ten, second) = (Positive::new(10).unwrap(), Positive::new(1000).unwrap());
+    /// let rule = PolicyRule::gcra(ten, second).burst(ten).named("each tenant").scoped("tenant");
+    /// let policy = Policy::new(&[rule], None)?;
+    /// let json = br#"{ "limit": 10, "interval": "1s", "burst": 10, "name": "each tenant", "scope": "tenant" }"#;
+    /// assert_eq!(policy.fingerprint(), Policy::read(json)?.fingerprint());
+    /// # Ok::<(), tidegate::Error>(())
+    /// ```
+    pub const fn gcra(limit: Positive, interval: Positive) -> Self {
+        Self::of(RuleAlgorithm::Gcra, limit, interval)
+    }
+
+    /// At most `limit` units in each window of `interval` milliseconds, aligned on the epoch.
+    pub const fn fixed_window(limit: Positive, interval: Positive) -> Self {
+        Self::of(RuleAlgorithm::FixedWindow, limit, interval)
+    }
+
+    /// At most `limit` units in any window of `interval` milliseconds.
+    pub const fn sliding_window(limit: Positive, interval: Positive) -> Self {
+        Self::of(RuleAlgorithm::SlidingWindow, limit, interval)
+    }
+
+    const fn of(algorithm: RuleAlgorithm, limit: Positive, interval: Positive) -> Self {
+        Self { limit, interval, algorithm, burst: Positive::ONE, name: None, scope: None }
+    }
+
+    /// Lets `burst` units start at once after a quiet time; no meaning under the windows.
+    #[must_use]
+    pub const fn burst(mut self, burst: Positive) -> Self {
+        self.burst = burst;
+        self
+    }
+
+    /// Keeps the rule's state under `name`, which the rules of a policy must differ in.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Counts each identity of `dimension` by itself; the rule must have a name then.
+    #[must_use]
+    pub fn scoped(mut self, dimension: &str) -> Self {
+        self.scope = Some(dimension.into());
+        self
+    }
+
     /// The most units that one job may cost.
     pub const fn most(&self) -> Positive {
         match self.algorithm {
@@ -57,7 +108,7 @@ impl PolicyRule {
     }
 
     /// The rule to decide by. `None` when a full recovery would take over 2^53 - 1 ms.
-    pub fn rule(&self) -> Option<Rule> {
+    pub(crate) fn rule(&self) -> Option<Rule> {
         Some(match self.algorithm {
             RuleAlgorithm::Gcra => Rule::Schedule(Schedule::spaced(self.interval.get(), self.limit.get(), self.burst)?),
             RuleAlgorithm::FixedWindow => Rule::Fixed(FixedWindow::new(self.limit, self.interval)),

@@ -4,4 +4,4 @@ mod reply;
 mod request;
 
 pub use reply::{Protocol, Writer};
-pub use request::{ProtocolError, Request};
+pub use request::Request;

@@ -41,6 +41,7 @@ pub struct Request {
 
 impl Request {
     /// Where the arguments of a complete request are.
+    #[cfg(feature = "worker")]
     pub fn arguments(&self) -> &[Range<usize>] {
         &self.arguments
     }
