@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
-  ...["docs", "docs/guide", "docs/decisions"].flatMap((folder) =>
+  ...["docs", "docs/guide", "docs/guide/moving-in", "docs/decisions"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
       .map((name) => `${folder}/${name}`),
@@ -40,6 +40,13 @@ describe("every block of code in the documentation runs as it stands", () => {
           timeout: 20_000,
         });
         assert.equal(run.status, 0, `${run.stderr}\n${program}`);
+        // What a comment behind a line that prints says is what it prints; a colon may say more.
+        const printed = run.stdout.split("\n");
+        let at = 0;
+        for (const [, said = ""] of program.matchAll(/^ *console\.log\(.*\); \/\/ (.*)$/gm)) {
+          at = printed.findIndex((line, index) => index >= at && `${said}: `.startsWith(`${line}: `)) + 1;
+          assert.notEqual(at, 0, `${JSON.stringify(said)} is not printed:\n${run.stdout}\n${program}`);
+        }
       }
     });
   }

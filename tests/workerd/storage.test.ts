@@ -55,6 +55,30 @@ describe("rows written", () => {
     });
   }
 
+  it("is what the guide to costs says: of a new object, a new key, an object that wakes, and its end", async () => {
+    // The objects' alarms go by the real clock, and must not ring into other tests.
+    const now = Date.now();
+    const limit = (key: string) => ["GCRA.LIMIT", key, "86400000", "5"];
+    const check = ["RATELIMIT.CHECK", "l", "k"];
+    const cost = async (object: string, command: string[]) => {
+      await worker.count();
+      await worker.raw(object, now, [command]);
+      const { read, written } = await worker.count();
+      return [read, written];
+    };
+    const cold = worker.fresh("cost");
+    assert.deepEqual(await cost(cold, limit("k")), [2, 4]);
+    assert.deepEqual(await cost(cold, limit("k")), [0, 1]);
+    assert.deepEqual(await cost(cold, limit("new")), [0, 1]);
+    await worker.ask("/reopen");
+    assert.deepEqual(await cost(cold, limit("k")), [6, 1]);
+    assert.equal(await worker.ask("/alarm", { object: cold, at: now + 172_800_000 }), 2);
+    const named = worker.fresh("cost");
+    await worker.raw(named, now, [["RATELIMIT.CREATE", "l", "5", "86400000"]]);
+    assert.deepEqual(await cost(named, check), [1, 2]);
+    assert.deepEqual(await cost(named, check), [1, 2]);
+  });
+
   it("a pipeline writes a key once, however often it is spent", async () => {
     const object = worker.fresh("rows");
     await worker.one(object, START, "GCRA.LIMIT", "k", "60000", "100");
