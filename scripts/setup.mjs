@@ -20,7 +20,7 @@ export async function ensureInstalled() {
     made: "node_modules",
     from: ["package-lock.json", ".npmrc", ...packages],
     what: "installing development dependencies (npm ci)",
-    make: () => run("npm", ["ci"], toStderr),
+    make: () => run("npm", ["ci", "--loglevel=error"], toStderr),
   });
 }
 
@@ -58,7 +58,7 @@ export async function ensureReference() {
     made: "docs/reference/node_modules",
     from: ["docs/reference/package.json", "docs/reference/package-lock.json", ".npmrc"],
     what: "installing what writes the reference (npm ci)",
-    make: () => run("npm", ["ci", "--prefix", "docs/reference"], toStderr),
+    make: () => run("npm", ["ci", "--loglevel=error", "--prefix", "docs/reference"], toStderr),
   });
 }
 

@@ -51,6 +51,10 @@ mod error;
 #[cfg(doc)]
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+/// The README's code, which is held to compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 #[doc(hidden)]
 pub mod keyspace;
 pub mod limiter;

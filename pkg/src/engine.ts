@@ -33,9 +33,11 @@ const OUTCOMES = ["allowed", "denied", "error"] as const;
  * The engine itself, in this process: every method answers at once. Its state is gone when the process ends.
  *
  * ```ts
+ * import { Engine } from "tidegate";
+ *
  * const engine = new Engine();
- * const result = engine.gcraLimit("api:user:42", 60000, 10);
- * if (result.denied) console.log(`slow down, retry in ${result.retryAfterMs} ms`);
+ * const result = engine.gcraLimit("api:user:42", 60_000, 10, 11);
+ * console.log(result.denied, result.retryAfterMs); // true -1
  * ```
  *
  * Every method throws a {@link HotKVError}, and changes nothing, when an argument is wrong or the command fails.

@@ -70,9 +70,12 @@ export interface HotKVOptions extends EngineOptions, UnavailableOptions {
  * HotKV's client: rate limits with one await.
  *
  * ```ts
+ * import { HotKV } from "tidegate";
+ *
  * const client = new HotKV();
- * const result = await client.gcraLimit("api:user:42", 60000, 10);
+ * const result = await client.gcraLimit("api:user:42", 60_000, 10);
  * if (result.denied) console.log(`slow down, retry in ${result.retryAfterMs} ms`);
+ * else console.log(`${result.remaining} left`); // 9 left
  * ```
  *
  * Every method rejects with a {@link HotKVError}, and changes nothing, when an argument is wrong or the command fails.
@@ -103,8 +106,10 @@ function opener(options: HotKVOptions): () => Backend {
  * Paces jobs against a policy that every worker of a namespace shares.
  *
  * ```ts
+ * import { Valve } from "tidegate";
+ *
  * const valve = new Valve({ namespace: "provider", rate: { limit: 10, interval: "1s", burst: 5 } });
- * const answer = await valve.run(() => "called the provider");
+ * console.log(await valve.run(() => "called the provider")); // called the provider
  * ```
  *
  * Budgets are kept in this process unless a `store` is given.

@@ -63,9 +63,11 @@ export interface SimulationResult {
  * nothing when one refuses. Decides what an engine would decide, a million arrivals in a fraction of a second.
  *
  * ```ts
+ * import { simulate } from "tidegate";
+ *
  * const twoASecond = { algorithm: "gcra", limit: 2, interval: 1000 } as const;
  * const { allowed } = simulate([twoASecond], { times: Float64Array.of(0, 499, 500) });
- * console.log(allowed); // Uint8Array [ 1, 0, 1 ]
+ * console.log(allowed); // Uint8Array(3) [ 1, 0, 1 ]
  * ```
  *
  * @throws HotKVError with code `"INVALID_ARGUMENT"`, when a rule, a time or a cost is wrong.

@@ -52,6 +52,28 @@ describe("every block of code in the documentation runs as it stands", () => {
   }
 });
 
+describe("every example in the package's comments prints what it says", () => {
+  // These need a Worker, or a server somewhere.
+  const elsewhere = /^(client|workers\/)/;
+  const sources = readdirSync(join(root, "pkg/src"), { recursive: true, encoding: "utf8" });
+  for (const source of sources.filter((name) => name.endsWith(".ts") && !elsewhere.test(name)).sort()) {
+    const text = readFileSync(join(root, "pkg/src", source), "utf8");
+    for (const [, block = ""] of text.matchAll(/^ *\* ```ts\n(.*?)^ *\* ```$/gms)) {
+      const program = block.replace(/^ *\* ?/gm, "");
+      const said = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, output]) => output);
+      it(`${source}: ${program.split("\n").findLast((line) => line.trim() !== "")}`, () => {
+        const run = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {
+          cwd: root,
+          encoding: "utf8",
+          timeout: 20_000,
+        });
+        assert.equal(run.status, 0, `${run.stderr}\n${program}`);
+        assert.deepEqual(run.stdout.split("\n").slice(0, -1), said, program);
+      });
+    }
+  }
+});
+
 /** Several blocks as one program: imports once, at the top. */
 function joined(blocks: readonly string[]): string {
   const imports = new Map<string, Set<string>>();

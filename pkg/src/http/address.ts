@@ -15,8 +15,10 @@ interface Address {
  * The key of the client at `address`: IPv4 as it is, IPv6 by its first `prefix` bits.
  *
  * ```ts
- * addressKey("::ffff:1.2.3.4");        // "1.2.3.4"
- * addressKey("2001:db8::1:2:3:4");     // "2001:db8:0:0::/64"
+ * import { addressKey } from "tidegate/fetch";
+ *
+ * console.log(addressKey("::ffff:1.2.3.4")); // 1.2.3.4
+ * console.log(addressKey("2001:db8::1:2:3:4")); // 2001:db8:0:0::/64
  * ```
  *
  * @throws HotKVError with code `INVALID_ARGUMENT` when `address` is no IP address.

@@ -24,7 +24,13 @@ export interface ExpressOptions<Q extends IncomingMessage, S extends ServerRespo
  * policies.
  *
  * ```ts
- * app.use(rateLimit({ store, policies: { name: "burst", limit: 10, windowMs: 60_000 } }));
+ * import express from "express";
+ * import { HotKV } from "tidegate";
+ * import { rateLimit } from "tidegate/express";
+ *
+ * const app = express();
+ * app.use(rateLimit({ store: new HotKV(), policies: { name: "burst", limit: 10, windowMs: 60_000 } }));
+ * app.get("/", (request, response) => response.send("hello"));
  * ```
  */
 export function rateLimit<Q extends IncomingMessage, S extends ServerResponse>(

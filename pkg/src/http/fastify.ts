@@ -44,7 +44,15 @@ export interface FastifyOptions<Q extends FastifyRequestLike, P> extends GuardOp
  * Keeps each client of a Fastify instance, or of the part of it that this is called on, to the policies.
  *
  * ```ts
- * rateLimit(app, { store, policies: { name: "burst", limit: 10, windowMs: 60_000 } });
+ * import Fastify from "fastify";
+ * import { HotKV } from "tidegate";
+ * import { rateLimit } from "tidegate/fastify";
+ *
+ * const app = Fastify();
+ * rateLimit(app, { store: new HotKV(), policies: { name: "burst", limit: 10, windowMs: 60_000 } });
+ * app.get("/", async () => "hello");
+ * const { headers } = await app.inject("/");
+ * console.log(headers.ratelimit); // "burst";r=9;t=6
  * ```
  */
 export function rateLimit<Q extends FastifyRequestLike, P extends FastifyReplyLike>(

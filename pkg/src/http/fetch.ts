@@ -38,7 +38,7 @@ export type Handler<Rest extends readonly unknown[]> = (
  *   key: (request) => request.headers.get("authorization") ?? "nobody",
  * });
  * const response = await handler(new Request("https://example.com"));
- * response.headers.get("RateLimit"); // "burst";r=9;t=6
+ * console.log(response.headers.get("RateLimit")); // "burst";r=9;t=6
  * ```
  */
 export function rateLimit<Rest extends readonly unknown[]>(

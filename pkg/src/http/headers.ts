@@ -80,8 +80,10 @@ export interface ParsedRateLimit {
  * counts as absent, as structured fields demand.
  *
  * ```ts
+ * import { parseRateLimit } from "tidegate/fetch";
+ *
  * const response = new Response(null, { headers: { "RateLimit": '"burst";r=0;t=30', "Retry-After": "30" } });
- * parseRateLimit(response).retryAfterMs; // 30000
+ * console.log(parseRateLimit(response).retryAfterMs); // 30000
  * ```
  *
  * @param now The time that a date in `Retry-After` is counted from.

@@ -36,7 +36,21 @@ export interface HonoOptions<C extends HonoContext> extends GuardOptions<C>, Add
  * Hono middleware that keeps each client to the policies.
  *
  * ```ts
- * app.use(rateLimit({ store, policies: { name: "burst", limit: 10, windowMs: 60_000 } }));
+ * import { Hono } from "hono";
+ * import { HotKV } from "tidegate";
+ * import { rateLimit } from "tidegate/hono";
+ *
+ * const app = new Hono();
+ * app.use(
+ *   rateLimit({
+ *     store: new HotKV(),
+ *     policies: { name: "burst", limit: 10, windowMs: 60_000 },
+ *     key: (context) => context.req.header("authorization") ?? "nobody",
+ *   }),
+ * );
+ * app.get("/", (context) => context.text("hello"));
+ * const response = await app.request("/");
+ * console.log(response.headers.get("RateLimit")); // "burst";r=9;t=6
  * ```
  */
 export function rateLimit<C extends HonoContext>(

@@ -19,8 +19,11 @@ export type RouteOptions = FetchOptions & Required<Pick<FetchOptions, "key">>;
  *
  * ```ts
  * // app/api/search/route.ts
+ * import { HotKV } from "tidegate";
+ * import { limitRoute } from "tidegate/next";
+ *
  * export const GET = limitRoute(async () => Response.json({ found: 3 }), {
- *   store,
+ *   store: new HotKV(),
  *   policies: { name: "search", limit: 10, windowMs: 60_000 },
  *   key: (request) => request.headers.get("x-api-key") ?? "nobody",
  * });

@@ -1,3 +1,9 @@
+/**
+ * Stores for middleware that people have already: `express-rate-limit` and `hono-rate-limiter`.
+ *
+ * @module tidegate/stores
+ */
+
 import { assertName, assertPositive, invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
@@ -25,8 +31,11 @@ export interface Hits {
  *
  * ```ts
  * import { rateLimit } from "express-rate-limit";
+ * import { HotKV } from "tidegate";
+ * import { FixedWindowStore } from "tidegate/stores";
  *
- * app.use(rateLimit({ windowMs: 60_000, limit: 100, store: new FixedWindowStore({ store: client }) }));
+ * const store = new FixedWindowStore({ store: new HotKV() });
+ * const middleware = rateLimit({ windowMs: 60_000, limit: 100, store });
  * ```
  *
  * Windows are aligned on the epoch, by the store's clock, and the same for all clients. Give each limiter a store of its own,

@@ -57,8 +57,11 @@ interface Refusal {
  * Paces jobs against a policy that every worker of a namespace shares.
  *
  * ```ts
+ * import { Valve } from "tidegate";
+ *
  * const valve = new Valve({ namespace: "provider", rate: { limit: 10, interval: "1s" } });
- * const response = await valve.run(({ signal }) => fetch(url, { signal }));
+ * const response = await valve.run(({ signal }) => fetch("data:,hello", { signal }));
+ * console.log(await response.text()); // hello
  * ```
  *
  * Jobs start in the order they came, higher priorities first. A job that was refused at its turn keeps the turn: nobody
@@ -156,7 +159,11 @@ export class ValveBase<const R extends Rate> {
    * response that is not sent again is the caller's, whatever its status; an abort rejects with the signal's reason.
    *
    * ```ts
-   * const response = await valve.fetch("https://api.example.com/items", { cost: 2, signal });
+   * import { Valve } from "tidegate";
+   *
+   * const valve = new Valve({ namespace: "provider", rate: { limit: 10, interval: "1s", burst: 2 } });
+   * const response = await valve.fetch("data:,hello", { cost: 2, signal: AbortSignal.timeout(5000) });
+   * console.log(await response.text()); // hello
    * ```
    */
   async fetch(input: RequestInfo | URL, ...[init]: OptionsArgument<R, FetchInit<R>>): Promise<Response> {
