@@ -97,6 +97,18 @@ export async function ensureBrowser() {
   if (!existsSync("/usr/bin/chromium")) await installDebian("chromium");
 }
 
+/** Everything that the packed package is used on. */
+export async function ensureMatrix() {
+  await ensureBrowser();
+  await ensureWorker();
+  await step({
+    made: "tests/matrix/node_modules",
+    from: ["tests/matrix/package.json", "tests/matrix/package-lock.json"],
+    what: "installing the runtimes and bundlers of the matrix (npm ci)",
+    make: () => run("npm", ["ci", "--prefix", "tests/matrix"], toStderr),
+  });
+}
+
 /** Installs a Debian package, which only root can do. */
 async function installDebian(name) {
   say(`installing the Debian package ${name} (apt-get)`);

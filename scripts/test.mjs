@@ -66,6 +66,14 @@ const parts = {
     needs: ensurePackage,
     commands: () => [[typescriptNode(), "--test", "tests/{node,valve,http,docs,benches}/**/*.test.ts"]],
   },
+  matrix: {
+    what: "the packed package, installed and used: Node 20 where it runs this, and 24; `npm run matrix` has them all",
+    needs: async () => {
+      await ensurePackage();
+      await ensureWorker();
+    },
+    commands: () => [[typescriptNode(), "tests/matrix/run.ts", "--quick"]],
+  },
   workerd: {
     what: "node --test: Durable Objects and the Worker in workerd",
     needs: async () => {
@@ -92,6 +100,9 @@ const parts = {
     ],
   },
 };
+
+// The matrix takes along the Node that this is.
+if (process.versions.node.startsWith("20.")) process.env.TIDEGATE_NODE_20 = process.execPath;
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !Object.hasOwn(parts, name));
