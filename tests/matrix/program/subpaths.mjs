@@ -106,6 +106,21 @@ export const uses = {
     });
   },
 
+  async "tidegate/stores"({ FixedWindowStore }, { load }, check) {
+    await check("counts hits in aligned windows", async () => {
+      const { HotKV } = await load("tidegate");
+      const hits = new FixedWindowStore({ store: new HotKV({ clock: () => NOW + 1 }) });
+      hits.init({ windowMs: 60_000 });
+      const given = [await hits.increment("client"), await hits.increment("client")];
+      equal(
+        given.map(({ totalHits }) => totalHits),
+        [1, 2],
+        "hits",
+      );
+      equal(given[1].resetTime.getTime(), NOW + 60_000, "reset");
+    });
+  },
+
   async "tidegate/hono"({ rateLimit }, place, check) {
     await check("one request passes and the next is refused", async () => {
       const { Hono } = await place.load("hono");
