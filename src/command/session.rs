@@ -72,8 +72,9 @@ impl Session {
         Self { id, password: Some(password.into()), ..Self::default() }
     }
 
-    /// Takes bytes, whole commands or cut anywhere, runs what they complete at time `now` and appends the replies to
-    /// `output`, which should be empty. Commands after a [`Flow::Delay`] or [`Flow::More`] wait for the next call.
+    /// Takes bytes, whole commands or cut anywhere, runs what they complete on `backend`, an [`Engine`](crate::Engine), at
+    /// `now`, milliseconds since 1970, and appends the replies to `output`, which should be empty. Commands after a
+    /// [`Flow::Delay`] or [`Flow::More`] wait for the next call.
     pub fn feed<B: Backend>(&mut self, backend: &mut B, now: u64, input: &[u8], output: &mut Vec<u8>) -> Flow {
         self.flow = Flow::Continue;
         // The time counts as served even when nothing but a wrong command came at it.
