@@ -12,6 +12,15 @@ use super::{OpenError, Store, StoreOptions, Swept, VERSION};
 use crate::command::Backend;
 use crate::{Flow, Options, Session};
 
+/// Text of up to so many bytes is faster made of its characters' codes than by a decoder.
+const SHORT: usize = 128;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = String, js_name = fromCharCode, variadic)]
+    fn from_char_codes(codes: &[u8]) -> JsValue;
+}
+
 /// A store over a database, and one client of it.
 #[wasm_bindgen]
 pub struct DurableStore {
@@ -65,6 +74,9 @@ impl DurableStore {
     #[wasm_bindgen(js_name = callText, unchecked_return_type = "string | Uint8Array")]
     pub fn call_text(&mut self, now: f64, input: &str) -> Result<JsValue, JsValue> {
         let output = self.call(now, input.as_bytes())?;
+        if output.len() <= SHORT && output.is_ascii() {
+            return Ok(from_char_codes(&output));
+        }
         Ok(match core::str::from_utf8(&output) {
             Ok(text) => JsValue::from_str(text),
             Err(_) => js_sys::Uint8Array::from(output.as_slice()).into(),

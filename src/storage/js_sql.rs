@@ -16,6 +16,20 @@ extern "C" {
     pub type Database;
     #[wasm_bindgen(method, structural, catch, variadic)]
     fn exec(this: &Database, query: &JsString, bindings: &Array) -> Result<Cursor, JsValue>;
+    /// As `exec` of [`Query::Put`], without an array on the way: what an admission by a schedule writes.
+    #[wasm_bindgen(method, structural, catch, js_name = exec)]
+    fn put(
+        this: &Database,
+        query: &JsString,
+        space: f64,
+        name: &[u8],
+        kind: f64,
+        a: f64,
+        b: f64,
+        c: f64,
+        data: &JsValue,
+        expires: f64,
+    ) -> Result<Cursor, JsValue>;
     #[wasm_bindgen(method, structural, catch)]
     fn begin(this: &Database) -> Result<(), JsValue>;
     #[wasm_bindgen(method, structural, catch)]
@@ -45,10 +59,7 @@ impl JsSql {
 
     fn run(&self, query: Query, bindings: &[Bind<'_>]) -> Result<Cursor, JsValue> {
         let values: Array = bindings.iter().map(value).collect();
-        QUERIES.with(|queries| match queries.get(query as usize) {
-            Some(text) => self.database.exec(text.get_or_init(|| query.text().into()), &values),
-            None => self.database.exec(&query.text().into(), &values),
-        })
+        with_text(query, |text| self.database.exec(text, &values))
     }
 }
 
@@ -64,12 +75,39 @@ impl Sql for JsSql {
         self.run(query, bindings).map(drop)
     }
 
+    fn put(&mut self, space: Bind<'_>, name: &[u8], columns: [Bind<'_>; 6]) -> Result<(), JsValue> {
+        let [kind, a, b, c, data, expires] = columns;
+        let numbers = [space, kind, a, b, c, expires].map(number);
+        let ([Some(space), Some(kind), Some(a), Some(b), Some(c), Some(expires)], Bind::Null) = (numbers, data) else {
+            return self.write(Query::Put, &[space, Bind::Bytes(name), kind, a, b, c, data, expires]);
+        };
+        let run =
+            |query: &JsString| self.database.put(query, space, name, kind, a, b, c, &JsValue::NULL, expires).map(drop);
+        with_text(Query::Put, run)
+    }
+
     fn begin(&mut self) -> Result<(), JsValue> {
         if self.gathers { self.database.begin() } else { Ok(()) }
     }
 
     fn commit(&mut self) -> Result<(), JsValue> {
         if self.gathers { self.database.commit() } else { Ok(()) }
+    }
+}
+
+fn with_text<T>(query: Query, run: impl FnOnce(&JsString) -> T) -> T {
+    QUERIES.with(|queries| match queries.get(query as usize) {
+        Some(text) => run(text.get_or_init(|| query.text().into())),
+        None => run(&query.text().into()),
+    })
+}
+
+/// A value that is a number as it is.
+#[expect(clippy::cast_precision_loss, reason = "at most 2^53")]
+const fn number(bind: Bind<'_>) -> Option<f64> {
+    match bind {
+        Bind::Integer(integer) => Some(integer as f64),
+        _ => None,
     }
 }
 

@@ -4,8 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::cell::Kind;
+use super::known::{SavedLimiter, Stored};
 use super::schema::{LEASES, LIMITERS, NAMESPACES};
-use super::store::{SavedLimiter, Store, Stored, is_entry};
+use super::store::{Store, is_entry};
 use super::{Bind, Cell, Query, Sql};
 use crate::Positive;
 use crate::algorithm::{Count, Log, Tat};
@@ -30,9 +31,7 @@ impl<S: Sql> Store<S> {
             }
             Command::LimiterCheck { name, key, .. } => {
                 self.load_in_limiter(name, key)?;
-                if !self.asked.contains(name) {
-                    self.asked.insert(name.into());
-                }
+                self.asked.insert(name, ());
                 Ok(())
             }
             Command::LimiterPeek { name, key } | Command::LimiterReset { name, key } => self.load_in_limiter(name, key),
@@ -89,7 +88,7 @@ impl<S: Sql> Store<S> {
 
     /// Brings up every key of a space.
     fn load_space(&mut self, space: Space) -> Result<(), S::Failure> {
-        if !self.table || self.known.whole.contains(&space) {
+        if !self.table || self.known.is_whole(space) {
             return Ok(());
         }
         self.write_what_spans_keys()?;
@@ -102,7 +101,7 @@ impl<S: Sql> Store<S> {
                 self.known.set(key, stored);
             }
         }
-        self.known.whole.insert(space);
+        self.known.set_whole(space);
         Ok(())
     }
 
@@ -156,13 +155,13 @@ impl<S: Sql> Store<S> {
     }
 
     fn load_limiter(&mut self, name: &[u8]) -> Result<(), S::Failure> {
-        if self.known.all_limiters || self.known.limiters.contains_key(name) || name.len() > MAX_NAME_BYTES {
+        if self.known.all_limiters || self.known.limiters.get(name).is_some() || name.len() > MAX_NAME_BYTES {
             return Ok(());
         }
         let rows = self.sql.read(Query::ReadKey, &[Bind::Integer(LIMITERS), Bind::Bytes(name)])?;
         match rows.first() {
             Some(row) => self.restore_limiter(name, row),
-            None => _ = self.known.limiters.insert(name.into(), None),
+            None => self.known.limiters.insert(name, None),
         }
         Ok(())
     }
@@ -173,7 +172,7 @@ impl<S: Sql> Store<S> {
         }
         for row in &self.sql.read(Query::ReadSpace, &[Bind::Integer(LIMITERS)])? {
             let Some(name) = row.get(7).and_then(Cell::bytes) else { continue };
-            if !self.known.limiters.contains_key(name) {
+            if self.known.limiters.get(name).is_none() {
                 self.restore_limiter(name, row);
             }
         }
@@ -185,15 +184,15 @@ impl<S: Sql> Store<S> {
         let Some(limiter) = read_limiter(row) else { return };
         self.engine.keyspace().reserve_space(limiter.space);
         let saved = SavedLimiter { space: limiter.space, denied: limiter.total_denied };
-        self.known.limiters.insert(name.into(), Some(saved));
+        self.known.limiters.insert(name, Some(saved));
         self.engine.limiters.insert(name, limiter);
     }
 
     fn load_namespace(&mut self, now: u64, namespace: &[u8]) -> Result<(), S::Failure> {
-        if !self.table || self.known.namespaces.contains(namespace) || namespace.len() > MAX_NAME_BYTES {
+        if !self.table || self.known.namespaces.get(namespace).is_some() || namespace.len() > MAX_NAME_BYTES {
             return Ok(());
         }
-        self.known.namespaces.insert(namespace.into());
+        self.known.namespaces.insert(namespace, ());
         let rows = self.sql.read(Query::ReadKey, &[Bind::Integer(NAMESPACES), Bind::Bytes(namespace)])?;
         let Some(data) = rows.first().and_then(|row| row.get(5)).and_then(Cell::bytes) else { return Ok(()) };
         let mut lines = data.split(|byte| *byte == b'\n');

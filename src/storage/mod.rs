@@ -8,11 +8,13 @@
 //! - `schema`: the one table, its versions, and every query;
 //! - `cell`: integers that a float can't hold, and a record's columns;
 //! - `store`: the engine with its database: opening, a chunk of commands, closing;
+//! - `known`: what is in memory of what the database holds;
 //! - `load`: what a command needs, brought up;
 //! - `write`: what changed, written down;
 //! - `sweep`: what has expired, deleted a bounded number of rows at a time.
 
 mod cell;
+mod known;
 mod load;
 mod schema;
 mod store;
@@ -52,6 +54,15 @@ pub trait Sql {
     /// # Errors
     /// Whatever the database reports.
     fn write(&mut self, query: Query, bindings: &[Bind<'_>]) -> Result<(), Self::Failure>;
+
+    /// Runs [`Query::Put`], which is most of what is ever run: the space, the name, and the columns from `kind` on.
+    ///
+    /// # Errors
+    /// Whatever the database reports.
+    fn put(&mut self, space: Bind<'_>, name: &[u8], columns: [Bind<'_>; 6]) -> Result<(), Self::Failure> {
+        let [kind, a, b, c, data, expires] = columns;
+        self.write(Query::Put, &[space, Bind::Bytes(name), kind, a, b, c, data, expires])
+    }
 
     /// Several writes follow that belong together. A Durable Object commits whatever happens between two awaits as one,
     /// so there this does nothing.

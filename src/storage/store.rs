@@ -1,15 +1,16 @@
 //! The engine with its database.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::cell::Kind;
+use super::known::Known;
 use super::schema::{META, MIGRATIONS, RECORD, VERSION, put};
 use super::sweep::Pass;
 use super::{Bind, Query, Sql};
 use crate::command::{Backend, Command};
-use crate::keyspace::{Change, Key, Space};
+use crate::keyspace::{Change, Space};
+use crate::sorted_map::SortedMap;
 use crate::{Engine, Error, Flow, Options, Session};
 
 /// Refused units are saved at the latest this long after the first of them.
@@ -45,71 +46,6 @@ impl<F> From<F> for OpenError<F> {
     }
 }
 
-/// What the database holds of one key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
-    Nothing,
-    Record,
-    /// Entries that leave after so many ms.
-    Log {
-        window: u64,
-    },
-}
-
-/// What the database holds of a limiter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SavedLimiter {
-    pub space: Space,
-    pub denied: u64,
-}
-
-/// What is in memory, of what the database holds.
-#[derive(Default)]
-pub(super) struct Known {
-    keys: BTreeMap<Space, BTreeMap<Box<[u8]>, Stored>>,
-    len: usize,
-    /// Spaces of which every key is in memory.
-    pub whole: BTreeSet<Space>,
-    /// Limiters that are in memory, and those known not to be there.
-    pub limiters: BTreeMap<Box<[u8]>, Option<SavedLimiter>>,
-    pub all_limiters: bool,
-    pub namespaces: BTreeSet<Box<[u8]>>,
-}
-
-impl Known {
-    pub fn get(&self, key: Key<'_>) -> Option<Stored> {
-        let known = self.keys.get(&key.space).and_then(|space| space.get(key.name)).copied();
-        known.or_else(|| self.whole.contains(&key.space).then_some(Stored::Nothing))
-    }
-
-    pub fn set(&mut self, key: Key<'_>, stored: Stored) {
-        let space = self.keys.entry(key.space).or_default();
-        if let Some(known) = space.get_mut(key.name) {
-            *known = stored;
-        } else {
-            space.insert(key.name.into(), stored);
-            self.len = self.len.saturating_add(1);
-        }
-    }
-
-    /// Every key of the space is gone from the database.
-    pub fn clear(&mut self, space: Space) {
-        if let Some(keys) = self.keys.remove(&space) {
-            self.len = self.len.saturating_sub(keys.len());
-        }
-        self.whole.insert(space);
-    }
-
-    /// Everything is gone from the database.
-    pub fn clear_all(&mut self) {
-        *self = Self { all_limiters: true, ..Self::default() };
-    }
-
-    fn len(&self) -> usize {
-        self.len.saturating_add(self.limiters.len()).saturating_add(self.namespaces.len())
-    }
-}
-
 /// An engine whose state is in a database, of which memory is a cache.
 pub struct Store<S: Sql> {
     pub(super) engine: Engine,
@@ -128,7 +64,7 @@ pub struct Store<S: Sql> {
     pub(super) earliest: Option<u64>,
     pub(super) pass: Pass,
     /// Limiters asked in this chunk.
-    pub(super) asked: BTreeSet<Box<[u8]>>,
+    pub(super) asked: SortedMap<()>,
     denials_due: Option<u64>,
     pub(super) failed: Option<S::Failure>,
 }
@@ -160,7 +96,7 @@ impl<S: Sql> Store<S> {
             saved_now: 0,
             earliest: None,
             pass: Pass::default(),
-            asked: BTreeSet::new(),
+            asked: SortedMap::default(),
             denials_due: None,
             failed: None,
         };
@@ -236,8 +172,14 @@ impl<S: Sql> Store<S> {
         if self.denials_due.take().is_none() {
             return Ok(());
         }
-        let unsaved: Vec<Box<[u8]>> =
-            self.known.limiters.keys().filter(|name| self.is_unsaved(name)).cloned().collect();
+        let unsaved: Vec<Box<[u8]>> = self
+            .known
+            .limiters
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| self.is_unsaved(name))
+            .map(Box::from)
+            .collect();
         for name in unsaved {
             self.write_limiter(&name)?;
         }
@@ -281,16 +223,16 @@ impl<S: Sql> Store<S> {
     }
 
     fn is_unsaved(&self, name: &[u8]) -> bool {
-        let saved = self.known.limiters.get(name).copied().flatten();
+        let saved = self.known.limiter(name);
         matches!((saved, self.engine.limiters.get(name)), (Some(saved), Ok(limiter)) if limiter.total_denied != saved.denied)
     }
 
     fn note_denials(&mut self, now: u64) {
-        if self.asked.is_empty() {
+        if self.asked.len() == 0 {
             return;
         }
         let asked = core::mem::take(&mut self.asked);
-        if self.denials_due.is_none() && asked.iter().any(|name| self.is_unsaved(name)) {
+        if self.denials_due.is_none() && asked.iter().any(|(name, ())| self.is_unsaved(name)) {
             self.denials_due = Some(now.saturating_add(SAVE_DENIALS_MS));
         }
     }

@@ -3,34 +3,34 @@
 //! What replaces something is written before what it replaces is deleted: a failure in between may count twice, and never
 //! forgets.
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cell::{Kind, columns};
+use super::known::{BySpace, SavedLimiter, Stored};
 use super::load::lease_name;
 use super::schema::{LEASES, LIMITERS, NAMESPACES, VERSION, put};
-use super::store::{SavedLimiter, Store, Stored};
+use super::store::Store;
 use super::{Bind, Query, Sql};
 use crate::keyspace::{Change, Key, Space, State};
-
-type Name = Box<[u8]>;
+use crate::sorted_map::SortedMap;
 
 /// What a chunk of commands changed, each thing once. Memory holds its final state.
 #[derive(Default)]
 struct Dirty {
-    records: BTreeMap<(Space, Name), Extent>,
-    limiters: BTreeSet<Name>,
-    namespaces: BTreeSet<Name>,
-    /// Namespaces and ids.
-    leases: BTreeSet<(Name, Name)>,
+    records: BySpace<SortedMap<Extent>>,
+    limiters: SortedMap<()>,
+    namespaces: SortedMap<()>,
+    /// Ids by namespace.
+    leases: SortedMap<SortedMap<()>>,
 }
 
 /// How much of a record changed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Extent {
+    #[default]
+    Nothing,
     /// Its log's entries from this time on.
     Since(u64),
     /// All of it.
@@ -58,13 +58,15 @@ impl<S: Sql> Store<S> {
         for change in changes {
             match change {
                 Change::Put(space, name) | Change::Removed(space, name) => {
-                    dirty.records.insert((space, name), Extent::Whole);
+                    dirty.records.get_or_insert_default(space).insert(&name, Extent::Whole);
                 }
                 Change::Logged(space, name, at) => {
-                    let extent = dirty.records.entry((space, name)).or_insert(Extent::Since(at));
-                    if let Extent::Since(since) = extent {
-                        *since = at.min(*since);
-                    }
+                    let extent = dirty.records.get_or_insert_default(space).get_or_insert_default(&name);
+                    *extent = match *extent {
+                        Extent::Nothing => Extent::Since(at),
+                        Extent::Since(since) => Extent::Since(at.min(since)),
+                        Extent::Whole => Extent::Whole,
+                    };
                 }
                 // These two concern keys that are not in memory; those that are get their final state below.
                 Change::Cleared(space) => {
@@ -75,23 +77,27 @@ impl<S: Sql> Store<S> {
                     self.known.clear(space);
                 }
                 Change::Expired(by) => self.delete_expired(by)?,
-                Change::Limiter(name) => _ = dirty.limiters.insert(name),
-                Change::Policy(name) => _ = dirty.namespaces.insert(name),
-                Change::Lease(namespace, id) => _ = dirty.leases.insert((namespace, id)),
+                Change::Limiter(name) => dirty.limiters.insert(&name, ()),
+                Change::Policy(name) => dirty.namespaces.insert(&name, ()),
+                Change::Lease(namespace, id) => dirty.leases.get_or_insert_default(&namespace).insert(&id, ()),
             }
         }
         self.save_next_space(&dirty)?;
-        for name in &dirty.limiters {
+        for (name, ()) in dirty.limiters.iter() {
             self.write_limiter(name)?;
         }
-        for name in &dirty.namespaces {
+        for (name, ()) in dirty.namespaces.iter() {
             self.write_namespace(name)?;
         }
-        for ((space, name), extent) in &dirty.records {
-            self.write_record(Key { space: *space, name }, *extent)?;
+        for (space, records) in dirty.records.iter() {
+            for (name, extent) in records.iter() {
+                self.write_record(Key { space, name }, *extent)?;
+            }
         }
-        for (namespace, id) in &dirty.leases {
-            self.write_lease(namespace, id)?;
+        for (namespace, ids) in dirty.leases.iter() {
+            for (id, ()) in ids.iter() {
+                self.write_lease(namespace, id)?;
+            }
         }
         Ok(())
     }
@@ -108,8 +114,8 @@ impl<S: Sql> Store<S> {
 
     /// No space is ever given out twice, whatever is dropped in between.
     fn save_next_space(&mut self, dirty: &Dirty) -> Result<(), S::Failure> {
-        let limiters = dirty.limiters.iter().filter_map(|name| Some(self.engine.limiters.get(name).ok()?.space));
-        let namespaces = dirty.namespaces.iter().filter_map(|name| self.engine.policies.get(name));
+        let limiters = dirty.limiters.iter().filter_map(|(name, ())| Some(self.engine.limiters.get(name).ok()?.space));
+        let namespaces = dirty.namespaces.iter().filter_map(|(name, ())| self.engine.policies.get(name));
         let rules = namespaces.flat_map(|namespace| namespace.known_rules().map(|(_, space)| space));
         let next = limiters.chain(rules).map(|space| space.0.saturating_add(1)).max().unwrap_or(0);
         if next > self.next_space {
@@ -171,8 +177,7 @@ impl<S: Sql> Store<S> {
                 Stored::Log { window }
             }
             Some(state) => {
-                let [kind, a, b, c, data, expires] = columns(&state);
-                self.sql.write(Query::Put, &[space, bytes, kind, a, b, c, data, expires])?;
+                self.sql.put(space, name, columns(&state))?;
                 note(&mut self.earliest, state.expires());
                 if matches!(stored, Stored::Log { .. }) {
                     self.sql.write(Query::DeleteEntries, &[space, bytes])?;
@@ -185,13 +190,13 @@ impl<S: Sql> Store<S> {
     }
 
     pub(super) fn write_limiter(&mut self, name: &[u8]) -> Result<(), S::Failure> {
-        let stored = self.known.limiters.get(name).copied().flatten();
+        let stored = self.known.limiter(name);
         let Ok(limiter) = self.engine.limiters.get(name) else {
             if stored.is_some() {
                 self.sql.write(Query::DeleteKey, &[Bind::Integer(LIMITERS), Bind::Bytes(name)])?;
                 note(&mut self.earliest, self.engine.keyspace().now());
             }
-            self.known.limiters.insert(name.into(), None);
+            self.known.limiters.insert(name, None);
             return Ok(());
         };
         let saved = SavedLimiter { space: limiter.space, denied: limiter.total_denied };
@@ -208,7 +213,7 @@ impl<S: Sql> Store<S> {
             let columns = [kind, allowed, denied, space, Bind::Bytes(text.as_bytes()), Bind::Null];
             self.sql.write(Query::Put, &put(LIMITERS, name, columns))?;
         }
-        self.known.limiters.insert(name.into(), Some(saved));
+        self.known.limiters.insert(name, Some(saved));
         Ok(())
     }
 
@@ -223,7 +228,7 @@ impl<S: Sql> Store<S> {
         let kind = Bind::Integer(Kind::Namespace.code());
         let columns = [kind, Bind::Null, Bind::Null, Bind::Null, Bind::Bytes(text.as_bytes()), Bind::Null];
         self.sql.write(Query::Put, &put(NAMESPACES, name, columns))?;
-        self.known.namespaces.insert(name.into());
+        self.known.namespaces.insert(name, ());
         Ok(())
     }
 
