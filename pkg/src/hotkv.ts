@@ -166,9 +166,7 @@ export abstract class Client implements AsyncDisposable {
 
   /** Any command; its reply as JavaScript values. */
   async command(name: string, ...args: readonly Argument[]): Promise<Reply> {
-    const [reply] = await this.pipeline([[name, ...args]]);
-    if (reply instanceof Error) throw reply;
-    return reply ?? null;
+    return this.#ask([name, ...args]);
   }
 
   /** Several commands in one go; their replies in order. A command's error is in its place. */
@@ -217,7 +215,19 @@ export abstract class Client implements AsyncDisposable {
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {
-    return call.read(await this.command(...call.command));
+    return call.read(await this.#ask(call.command));
+  }
+
+  /** The reply to one command; its error is thrown. */
+  async #ask(command: Command): Promise<Reply> {
+    const engine = this.#engine ?? this.#ready();
+    const transport = this.#transport;
+    const reply =
+      engine === undefined && transport?.ask !== undefined
+        ? await transport.ask(command)
+        : (await this.pipeline([command]))[0];
+    if (reply instanceof Error) throw reply;
+    return reply ?? null;
   }
 }
 

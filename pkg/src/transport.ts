@@ -7,6 +7,8 @@ export interface Transport {
    * place. It rejects, with a `HotKVError` of code `"STORE_UNAVAILABLE"` or `"CLOSED"`, only when replies are missing.
    */
   send(commands: readonly Command[]): Promise<readonly Reply[]>;
+  /** As {@link Transport.send} of one command, where that can be had for less. It may reject with the command's own error. */
+  ask?(command: Command): Promise<Reply>;
   /** Lets go of whatever is open. Calls after it reject with `"CLOSED"`. */
   close(): Promise<void>;
 }

@@ -32,11 +32,13 @@ export class DenialCache {
 
   /** The refusal of `command` that is known, as its reply. */
   answer(command: Command, now: number): Reply | undefined {
-    const ask = askOf(command);
-    if (ask === undefined) {
+    if (nameOf(command) !== "GCRA.LIMIT") {
       this.#forget(command);
       return undefined;
     }
+    if (this.#denials.size === 0) return undefined;
+    const ask = askOf(command);
+    if (ask === undefined) return undefined;
     const known = this.#denials.get(ask.key);
     if (known === undefined || known.period !== ask.period || known.burst !== ask.burst || ask.count < known.count) {
       return undefined;
@@ -58,10 +60,11 @@ export class DenialCache {
 
   /** Remembers `reply` when it is a refusal; the command was asked at `at`, in `epoch`. */
   note(command: Command, reply: Reply, at: number, epoch: number, denyCacheMs: number): void {
+    if (!Array.isArray(reply) || reply[0] !== 1 || epoch !== this.#epoch) return;
     const ask = askOf(command);
-    if (ask === undefined || epoch !== this.#epoch || !Array.isArray(reply)) return;
-    const [denied, , remaining, retryAfterMs, resetAfterMs] = reply as readonly number[];
-    if (denied !== 1 || remaining === undefined || retryAfterMs === undefined || resetAfterMs === undefined) return;
+    if (ask === undefined) return;
+    const [, , remaining, retryAfterMs, resetAfterMs] = reply as readonly number[];
+    if (remaining === undefined || retryAfterMs === undefined || resetAfterMs === undefined) return;
     if (retryAfterMs <= 0) return;
     const until = at + Math.min(retryAfterMs, denyCacheMs);
     this.#denials.delete(ask.key);

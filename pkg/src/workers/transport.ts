@@ -15,6 +15,7 @@ export interface ObjectNamespace {
   idFromName(name: string): ObjectId;
   /** The object of that id, made on first use. */
   get(id: ObjectId, options?: { locationHint?: string }): object;
+  getByName?(name: string, options?: { locationHint?: string }): object;
   /** The objects that stay in a jurisdiction. */
   jurisdiction?(jurisdiction: string): ObjectNamespace;
 }
@@ -60,6 +61,21 @@ interface Call {
 /** Refusals by binding and namespace. A binding is the same object for every request of an isolate. */
 const denialsOf = new WeakMap<object, Map<string, DenialCache>>();
 
+/** The refusals that are known of a binding's objects in a scope. */
+function denialsIn(binding: object, scope: string): DenialCache {
+  let scopes = denialsOf.get(binding);
+  if (scopes === undefined) {
+    scopes = new Map();
+    denialsOf.set(binding, scopes);
+  }
+  let denials = scopes.get(scope);
+  if (denials === undefined) {
+    denials = new DenialCache();
+    scopes.set(scope, denials);
+  }
+  return denials;
+}
+
 /** Durable Objects: each command goes to the object that holds its key. What goes to one object in one turn is one call. */
 export class ObjectsTransport implements Transport {
   readonly #objects: ObjectNamespace;
@@ -80,19 +96,11 @@ export class ObjectsTransport implements Transport {
     this.#options = options;
     this.#timeoutMs = options.timeoutMs;
     this.#denyCacheMs = options.denyCacheMs ?? 1000;
-    const namespaces = denialsOf.get(binding) ?? new Map<string, DenialCache>();
-    denialsOf.set(binding, namespaces);
-    const scope = `${jurisdiction ?? ""} ${placement} ${namespace}`;
-    this.#denials = namespaces.get(scope) ?? new DenialCache();
-    namespaces.set(scope, this.#denials);
+    this.#denials = denialsIn(binding, `${jurisdiction ?? ""} ${placement} ${namespace}`);
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
     if (this.#closed) throw new HotKVError("CLOSED", "this client is closed");
-    const [only] = commands;
-    // The usual case takes the fewest turns.
-    if (commands.length === 1 && only !== undefined && nameOf(only) !== "MULTI")
-      return [await settled(this.#one(only))];
     const replies: (Reply | Promise<Reply>)[] = [];
     for (let index = 0; index < commands.length; index++) {
       const command = commands[index] as Command;
@@ -115,6 +123,12 @@ export class ObjectsTransport implements Transport {
       }
     }
     return Promise.all(replies.map((reply) => settled(reply)));
+  }
+
+  /** One command, in as few turns and calls as there can be: most requests ask one thing. */
+  async ask(command: Command): Promise<Reply> {
+    if (this.#closed || nameOf(command) === "MULTI") return (await this.send([command]))[0] ?? null;
+    return this.#one(command);
   }
 
   async close(): Promise<void> {
@@ -143,7 +157,9 @@ export class ObjectsTransport implements Transport {
       }
       case "object": {
         const { epoch } = this.#denials;
-        const [reply = null] = await this.#ask(route.object, [command], route.reads);
+        const call = this.#callTo(route.object, route.reads);
+        const index = call.commands.push(command) - 1;
+        const reply = (await call.replies)[index] ?? null;
         if (this.#denyCacheMs > 0) this.#denials.note(command, reply, asked, epoch, this.#denyCacheMs);
         return reply;
       }
@@ -203,21 +219,29 @@ export class ObjectsTransport implements Transport {
 
   /** Adds commands to the call that goes to `object` when this turn ends. */
   async #ask(object: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
-    let call = this.#calls.get(object);
-    if (call === undefined) {
-      const gathered: Command[] = [];
-      const replies = Promise.resolve(shortened(object)).then((name) => {
-        const complete = this.#calls.get(object);
-        this.#calls.delete(object);
-        return this.#call(name, gathered, complete?.reads ?? false);
-      });
-      call = { commands: gathered, reads: true, replies };
-      this.#calls.set(object, call);
-    }
+    const call = this.#callTo(object, reads);
     const from = call.commands.length;
     call.commands.push(...commands);
-    call.reads &&= reads;
     return (await call.replies).slice(from, from + commands.length);
+  }
+
+  /** The call that goes to `object` when this turn ends. */
+  #callTo(object: string, reads: boolean): Call {
+    let call = this.#calls.get(object);
+    if (call === undefined) {
+      const commands: Command[] = [];
+      call = { commands, reads, replies: this.#callSoon(object, commands) };
+      this.#calls.set(object, call);
+    }
+    call.reads &&= reads;
+    return call;
+  }
+
+  async #callSoon(object: string, commands: readonly Command[]): Promise<readonly Reply[]> {
+    const name = await shortened(object);
+    const reads = this.#calls.get(object)?.reads ?? false;
+    this.#calls.delete(object);
+    return this.#call(name, commands, reads);
   }
 
   async #call(name: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
@@ -250,7 +274,9 @@ export class ObjectsTransport implements Transport {
   #stub(name: string): Stub {
     const { locationHint } = this.#options;
     const options = locationHint === undefined ? undefined : { locationHint };
-    return this.#objects.get(this.#objects.idFromName(name), options) as Stub;
+    const objects = this.#objects;
+    if (objects.getByName !== undefined) return objects.getByName(name, options) as Stub;
+    return objects.get(objects.idFromName(name), options) as Stub;
   }
 
   /** The answer, unless it takes too long. */
