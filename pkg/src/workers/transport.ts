@@ -15,6 +15,7 @@ export interface ObjectNamespace {
   idFromName(name: string): ObjectId;
   /** The object of that id, made on first use. */
   get(id: ObjectId, options?: { locationHint?: string }): object;
+  /** The object called `name`, made on first use. */
   getByName?(name: string, options?: { locationHint?: string }): object;
   /** The objects that stay in a jurisdiction. */
   jurisdiction?(jurisdiction: string): ObjectNamespace;
