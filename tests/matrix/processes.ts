@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./children.ts";
@@ -16,6 +17,7 @@ function runtime(
   const [program = "", ...args] = line;
   return {
     name,
+    atOnce: availableParallelism(),
     without: place.requires ? { [COMMAND]: "is run, not required" } : {},
     async open(folder, services) {
       const output = (...rest: readonly string[]) =>

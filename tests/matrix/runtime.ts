@@ -24,6 +24,8 @@ export interface Runtime {
   readonly name: string;
   /** Subpaths that make no sense there, and why. */
   readonly without: Readonly<Record<string, string>>;
+  /** How many subpaths may be used at once, where each has a process of its own; one by default. */
+  readonly atOnce?: number;
   /** Makes it ready to use the package as it is installed in `folder`. */
   open(folder: string, services: Pick<Place, "version" | "worker" | "server">): Promise<OpenRuntime>;
 }

@@ -1,4 +1,5 @@
 import { cpSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "./children.ts";
 import { COMMAND, root } from "./install.ts";
@@ -11,6 +12,7 @@ export function typescript(): Runtime[] {
     { name: "tsc (bundler)", module: "esnext", resolution: "bundler" },
   ].map(({ name, module, resolution }) => ({
     name,
+    atOnce: availableParallelism(),
     without: { "tidegate/package.json": "has no declarations", [COMMAND]: "has no declarations" },
     async open(installed) {
       const folder = `${installed}-${resolution}`;
@@ -25,10 +27,11 @@ export function typescript(): Runtime[] {
       return {
         async use(subpath) {
           const program = `import * as module from "${subpath}";\n${USES[subpath] ?? "export { module };"}\n`;
-          writeFileSync(join(folder, "program.ts"), program);
-          const config = { compilerOptions, files: ["program.ts", "cloudflare.d.ts"] };
-          writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-          await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--project", folder]);
+          const name = subpath.replace("/", "-");
+          const config = join(folder, `${name}.json`);
+          writeFileSync(join(folder, `${name}.ts`), program);
+          writeFileSync(config, JSON.stringify({ compilerOptions, files: [`${name}.ts`, "cloudflare.d.ts"] }));
+          await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--project", config]);
           return { cases: 1, passed: 1, faults: [] };
         },
       };
