@@ -89,13 +89,27 @@ function joined(blocks: readonly string[]): string {
   return [...lines, ...rest].join("\n");
 }
 
+/** What the headings of a page are linked by: letters and digits in lower case, hyphens for spaces. */
+function headings(text: string): readonly string[] {
+  const titles = text.replace(/^```.*?^```$/gms, "").matchAll(/^#+ (.*)$/gm);
+  return [...titles].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 describe("every link between pages leads somewhere", () => {
   for (const page of pages) {
     it(page, () => {
       const text = readFileSync(join(root, page), "utf8");
-      for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
+      for (const [, target = "", heading] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
         if (/^https?:/.test(target)) continue;
-        assert.ok(existsSync(join(root, dirname(page), target)), `${page} links to ${target}`);
+        const file = target === "" ? join(root, page) : join(root, dirname(page), target);
+        assert.ok(existsSync(file), `${page} links to ${target}`);
+        if (heading === undefined || !file.endsWith(".md")) continue;
+        assert.ok(headings(readFileSync(file, "utf8")).includes(heading), `${page} links to ${target}#${heading}`);
       }
     });
   }
