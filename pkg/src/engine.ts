@@ -58,7 +58,14 @@ export class Engine implements Disposable {
 
   /**
    * Allows up to `burst` units per `period` milliseconds on `key`, spread evenly: `burst` at once after a quiet time, then one
-   * every `period / burst`.
+   * every `period / burst`. `count` is how many units this request uses. A request that is denied uses none.
+   *
+   * The rule is GCRA, on exact fractions; the command is `GCRA.LIMIT`.
+   *
+   * @param key Whose budget it is: text of at most 4,096 bytes in UTF-8.
+   * @param period Milliseconds, 1 to 2^53 - 1, as the other numbers.
+   * @throws HotKVError `"INVALID_ARGUMENT"`; `"WRONGTYPE"` where the key holds something else; `"OOM"` when `maxKeys` keys are
+   * live. Nothing is spent then.
    */
   gcraLimit(key: string, period: number, burst: number, count = 1): GcraLimitResult {
     if (typeof period !== "number" || (period | 0) !== period || period <= 0) assertPositive("period", period);
@@ -100,12 +107,20 @@ export class Engine implements Disposable {
     return this.#run(calls.gcraReset(keys));
   }
 
-  /** Makes a named limiter of `limit` units per `windowMs` milliseconds. */
+  /**
+   * Makes a named limiter of `limit` units per `windowMs` milliseconds, a sliding window unless `algo` says otherwise.
+   *
+   * @throws HotKVError `"INVALID_ARGUMENT"`, or `"ERR"` when there is a limiter of that name, or `maxLimiters` of them.
+   */
   rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions = {}): void {
     this.#run(calls.rateLimitCreate(name, limit, windowMs, options));
   }
 
-  /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
+  /**
+   * Checks a request for `key` against the limiter, and counts its `cost`, 1 by default, when it is allowed.
+   *
+   * @throws HotKVError `"ERR"` when there is no limiter of that name; `"OOM"` when `maxKeys` keys are live.
+   */
   rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): RateLimitCheckResult {
     const cost = options === undefined ? 1 : calls.costOf(options);
     if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);

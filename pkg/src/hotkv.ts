@@ -40,7 +40,14 @@ export abstract class Client implements AsyncDisposable {
 
   /**
    * Allows up to `burst` units per `period` milliseconds on `key`, spread evenly: `burst` at once after a quiet time, then one
-   * every `period / burst`. `count` is how many units this request uses.
+   * every `period / burst`. `count` is how many units this request uses. A request that is denied uses none.
+   *
+   * The rule is GCRA, on exact fractions; the command is `GCRA.LIMIT`.
+   *
+   * @param key Whose budget it is: text of at most 4,096 bytes in UTF-8.
+   * @param period Milliseconds, 1 to 2^53 - 1, as the other numbers.
+   * @throws HotKVError `"INVALID_ARGUMENT"`; `"WRONGTYPE"` where the key holds something else; `"OOM"` when `maxKeys` keys are
+   * live; `"STORE_UNAVAILABLE"`. Nothing is spent then.
    */
   async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
     const engine = this.#engine ?? this.#ready();
@@ -57,12 +64,29 @@ export abstract class Client implements AsyncDisposable {
     return this.#run(calls.gcraReset(keys));
   }
 
-  /** Makes a named limiter of `limit` units per `windowMs` milliseconds. */
+  /**
+   * Makes a named limiter of `limit` units per `windowMs` milliseconds, a sliding window unless `algo` says otherwise.
+   *
+   * ```ts
+   * import { HotKV } from "tidegate";
+   *
+   * const client = new HotKV();
+   * await client.rateLimitCreate("uploads", 20, 4000, { algo: "token_bucket", refill: 5 });
+   * const { allowed, remaining } = await client.rateLimitCheck("uploads", "user:42", { cost: 5 });
+   * console.log(allowed, remaining); // true 15
+   * ```
+   *
+   * @throws HotKVError `"INVALID_ARGUMENT"`, or `"ERR"` when there is a limiter of that name, or as many as may be.
+   */
   async rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions = {}): Promise<void> {
     return this.#run(calls.rateLimitCreate(name, limit, windowMs, options));
   }
 
-  /** Checks a request for `key` against the limiter, and counts it when it is allowed. */
+  /**
+   * Checks a request for `key` against the limiter, and counts its `cost`, 1 by default, when it is allowed.
+   *
+   * @throws HotKVError `"ERR"` when there is no limiter of that name; `"OOM"` when `maxKeys` keys are live.
+   */
   async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
