@@ -187,6 +187,29 @@ describe("web handlers", () => {
     await assert.rejects(handler(new Request("https://example.com")), { code: "INVALID_ARGUMENT" });
   });
 
+  it("limits every kind of answer of Hono's, with its own numbers", async () => {
+    const app = new Hono().use(forHono.rateLimit({ ...options(), key: () => "k" }));
+    app.get("/context", (context) => context.text("hello"));
+    app.get("/raw", () => new Response("hello"));
+    app.get("/proxied", () => new Response("hello", { headers: { RateLimit: '"theirs";r=1;t=1' } }));
+    app.get("/broken", () => {
+      throw new Error("sorry");
+    });
+    app.onError((_, context) => context.text("sorry", 500));
+    for (const [path, remaining, status] of [
+      ["/context", 9, 200],
+      ["/raw", 8, 200],
+      ["/proxied", 7, 200],
+      ["/broken", 6, 500],
+      ["/nowhere", 5, 404],
+    ] as const) {
+      const response = await app.request(path);
+      const field = response.headers.get("RateLimit") ?? "";
+      assert.deepEqual([response.status, field.split(";")[1]], [status, `r=${remaining}`], path);
+      assert.equal(response.headers.get("X-RateLimit-Limit"), "10");
+    }
+  });
+
   it("wraps a route handler of Next", async () => {
     const GET = limitRoute(async (_request, { params }: { params: { id: string } }) => Response.json(params), {
       ...options(),

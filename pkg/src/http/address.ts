@@ -5,6 +5,9 @@ import { HotKVError } from "../errors.ts";
  * into IPv6 is the same client as the bare one. A key is never the raw text of a header.
  */
 
+/** Most addresses: IPv4 in its one spelling, or that mapped into IPv6 as sockets tell it. They are their own key. */
+const IPV4 = /^(?:::ffff:)?((?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4})$/;
+
 /** An address as a number of so many bits. */
 interface Address {
   readonly bits: 32 | 128;
@@ -24,6 +27,8 @@ interface Address {
  * @throws HotKVError with code `INVALID_ARGUMENT` when `address` is no IP address.
  */
 export function addressKey(address: string, prefix = 64): string {
+  const plain = IPV4.exec(address)?.[1];
+  if (plain !== undefined) return plain;
   const parsed = parseAddress(address);
   if (parsed === undefined) {
     throw new HotKVError("INVALID_ARGUMENT", `address must be an IPv4 or IPv6 address, not ${JSON.stringify(address)}`);

@@ -31,6 +31,7 @@ export function clientKey(
         "the client's address is not known here; give a key(request) option that says whose budget a request spends",
       );
     }
+    if (proxies.length === 0) return addressKey(client, ipv6Prefix);
     const forwarded = (header("X-Forwarded-For") ?? "").split(",");
     while (isProxy(client)) {
       const before = forwarded.pop()?.trim();

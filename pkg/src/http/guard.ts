@@ -2,7 +2,7 @@ import { invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { LimiterAlgorithm } from "../results.ts";
-import { formatPolicies, formatStates, isFieldName, type QuotaState, seconds } from "./headers.ts";
+import { fieldName, formatPolicies, formatState, isFieldName, seconds } from "./headers.ts";
 
 /** A limit on requests. */
 export interface HttpPolicy {
@@ -60,9 +60,19 @@ export interface Problem {
   readonly "violated-policies"?: readonly string[];
 }
 
+/** A policy, and what is the same for every request under it. */
+interface Prepared extends Required<HttpPolicy> {
+  /** Its name as a header spells it. */
+  readonly field: string;
+  /** Its name as a key spells it. */
+  readonly id: string;
+  /** The limiter's name. It holds the settings, so a changed policy never counts in the old one's limiter. */
+  readonly limiter: string;
+}
+
 /** What one policy decided. */
 interface Decided {
-  readonly policy: HttpPolicy;
+  readonly policy: Prepared;
   readonly denied: boolean;
   readonly remaining: number;
   /** -1 when it can never pass. */
@@ -84,8 +94,9 @@ export function createGuard<R>(
   fallbackKey: (request: R) => string,
 ): (request: R) => Promise<Verdict | undefined> {
   const { store, key = fallbackKey, cost, skip, onUnavailable = "throw", legacyHeaders = false } = options;
-  const policies = [options.policies].flat() as readonly HttpPolicy[];
-  checkPolicies(policies);
+  const given = [options.policies].flat() as readonly HttpPolicy[];
+  checkPolicies(given);
+  const policies = given.map(prepare);
   if (!["throw", "allow", "deny"].includes(onUnavailable)) {
     throw invalidArgument("onUnavailable", onUnavailable, '"throw", "allow" or "deny"');
   }
@@ -98,8 +109,11 @@ export function createGuard<R>(
   );
 
   return async (request) => {
-    if (await skip?.(request)) return undefined;
-    const [client, units] = [await key(request), (await cost?.(request)) ?? 1];
+    if (skip !== undefined && (await skip(request))) return undefined;
+    // What is there already is not waited for: each wait is another turn for every request.
+    const [whose, spends] = [key(request), cost?.(request) ?? 1];
+    const client = typeof whose === "string" ? whose : await whose;
+    const units = typeof spends === "number" ? spends : await spends;
     const decided: Decided[] = [];
     try {
       for (const policy of policies) {
@@ -114,7 +128,7 @@ export function createGuard<R>(
     const refusing = decided.filter(({ denied }) => denied);
     const headers: Record<string, string> = {
       "RateLimit-Policy": policyField,
-      RateLimit: formatStates((refusing.length > 0 ? refusing : decided).map(state)),
+      RateLimit: (refusing.length > 0 ? refusing : decided).map(state).join(", "),
       ...(legacyHeaders ? legacy(decided) : {}),
     };
     const [refused] = refusing;
@@ -124,18 +138,22 @@ export function createGuard<R>(
   };
 }
 
+function prepare({ name, limit, windowMs, algorithm = "gcra" }: HttpPolicy): Prepared {
+  const id = encode(name);
+  const limiter = `rl:${id}:${algorithm}:${limit}:${windowMs}`;
+  return { name, limit, windowMs, algorithm, field: fieldName(name), id, limiter };
+}
+
 /** Asks the store, and makes the limiter that is not there yet. */
-async function decide(store: Client, policy: HttpPolicy, client: string, cost: number): Promise<Decided> {
-  const { name, limit, windowMs, algorithm = "gcra" } = policy;
+async function decide(store: Client, policy: Prepared, client: string, cost: number): Promise<Decided> {
+  const { limit, windowMs, algorithm, id, limiter } = policy;
   // The braces keep all budgets of one client in one place; encoding keeps any two clients and policies apart.
   const identity = encode(client);
   if (algorithm === "gcra") {
-    const key = `rl:{${identity}}:${encode(name)}`;
+    const key = `rl:{${identity}}:${id}`;
     const { denied, remaining, retryAfterMs, resetAfterMs } = await store.gcraLimit(key, windowMs, limit, cost);
     return { policy, denied, remaining, retryAfterMs, resetAfterMs };
   }
-  // The name holds the settings, so a changed policy never counts in the old one's limiter.
-  const limiter = `rl:${encode(name)}:${algorithm}:${limit}:${windowMs}`;
   const check = () => store.rateLimitCheck(limiter, identity, { cost });
   let result: Awaited<ReturnType<typeof check>>;
   try {
@@ -152,9 +170,9 @@ async function decide(store: Client, policy: HttpPolicy, client: string, cost: n
 }
 
 /** How a policy stands, as `RateLimit` says it: for one that refuses, `t` is when the request would pass. */
-function state({ policy, denied, remaining, retryAfterMs, resetAfterMs }: Decided): QuotaState {
+function state({ policy, denied, remaining, retryAfterMs, resetAfterMs }: Decided): string {
   const ms = denied ? retryAfterMs : resetAfterMs;
-  return { name: policy.name, remaining, ...(ms === undefined || ms < 0 ? {} : { resetSeconds: seconds(ms) }) };
+  return formatState(policy.field, { remaining, ...(ms === undefined || ms < 0 ? {} : { resetSeconds: seconds(ms) }) });
 }
 
 function legacy(decided: readonly Decided[]): Record<string, string> {

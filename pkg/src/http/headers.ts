@@ -1,4 +1,4 @@
-import { type InnerList, type Item, parseList, serializeList } from "structured-headers";
+import { type InnerList, type Item, parseList, serializeItem, serializeList } from "structured-headers";
 
 /*
  * The rate limit fields of draft-ietf-httpapi-ratelimit-headers-10, written and read as structured fields (RFC 9651).
@@ -37,10 +37,22 @@ export function formatPolicies(policies: readonly QuotaPolicy[]): string {
 
 /** The value of `RateLimit`: `"burst";r=50;t=30`. */
 export function formatStates(states: readonly QuotaState[]): string {
-  return list(states, ({ remaining, resetSeconds }) => [
-    ["r", remaining],
-    ["t", resetSeconds],
-  ]);
+  return states.map((state) => formatState(fieldName(state.name), state)).join(", ");
+}
+
+/** One item of `RateLimit`, its name as {@link fieldName} wrote it: that is the same in every response, and the rest is two integers. */
+export function formatState(name: string, { remaining, resetSeconds }: Omit<QuotaState, "name">): string {
+  const item = `${name};r=${fieldInteger(remaining)}`;
+  return resetSeconds === undefined ? item : `${item};t=${fieldInteger(resetSeconds)}`;
+}
+
+/** A name as a structured field's string. */
+export function fieldName(name: string): string {
+  return serializeItem(name);
+}
+
+function fieldInteger(value: number): number {
+  return Math.min(value, MAX_FIELD_INTEGER);
 }
 
 type Parameter = readonly [name: string, value: number | undefined];
@@ -48,7 +60,7 @@ type Parameter = readonly [name: string, value: number | undefined];
 function list<T extends { readonly name: string }>(items: readonly T[], parameters: (item: T) => readonly Parameter[]) {
   const fields = items.map((item): Item => {
     const given = parameters(item).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Math.min(value, MAX_FIELD_INTEGER)] as const],
+      value === undefined ? [] : [[name, fieldInteger(value)] as const],
     );
     return [item.name, new Map(given)];
   });

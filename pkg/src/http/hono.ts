@@ -22,6 +22,8 @@ export interface HonoContext {
   };
   /** What the platform passes beside it. */
   readonly env: unknown;
+  /** The answer. */
+  readonly res: Response;
   /** Sets a header of the answer. */
   header(name: string, value: string): void;
 }
@@ -64,8 +66,14 @@ export function rateLimit<C extends HonoContext>(
   return async (context, next) => {
     const verdict = await guard(context);
     if (verdict?.problem) return onDenied(context, verdict.problem, new Headers(verdict.headers));
+    const headers = Object.entries(verdict?.headers ?? {});
+    // Set before, they are made with the response; after it, each would make another one.
+    for (const [name, value] of headers) context.header(name, value);
     await next();
-    for (const [name, value] of Object.entries(verdict?.headers ?? {})) context.header(name, value);
+    // A response that the handler made without the context knows nothing of them.
+    for (const [name, value] of headers) {
+      if (context.res.headers.get(name) !== value) context.header(name, value);
+    }
     return undefined;
   };
 }
