@@ -1,6 +1,7 @@
 import { assertName, assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { Command, Reply } from "./reply.ts";
+import { mapOf } from "./resp/decode.ts";
 import { decimal } from "./resp/encode.ts";
 import type {
   GcraLimitResult,
@@ -253,10 +254,7 @@ function readStats(reply: Reply): RateLimitStats {
 /** A map, or the flat array of names and values that RESP2 has in its place. */
 function fieldsOf(reply: Reply): ReadonlyMap<Reply, Reply> {
   if (reply instanceof Map) return reply;
-  const fields = new Map<Reply, Reply>();
-  const flat = readArray(reply);
-  for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index] ?? null, flat[index + 1] ?? null);
-  return fields;
+  return mapOf(readArray(reply));
 }
 
 function readNothing(): void {}

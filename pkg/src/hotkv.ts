@@ -244,12 +244,9 @@ export abstract class Client implements AsyncDisposable {
 
   /** The reply to one command; its error is thrown. */
   async #ask(command: Command): Promise<Reply> {
-    const engine = this.#engine ?? this.#ready();
+    this.#ready();
     const transport = this.#transport;
-    const reply =
-      engine === undefined && transport?.ask !== undefined
-        ? await transport.ask(command)
-        : (await this.pipeline([command]))[0];
+    const reply = transport?.ask ? await transport.ask(command) : (await this.pipeline([command]))[0];
     if (reply instanceof Error) throw reply;
     return reply ?? null;
   }

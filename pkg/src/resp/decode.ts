@@ -89,11 +89,15 @@ class ReplyReader {
   }
 
   #map(count: number, depth: number): Reply {
-    const flat = this.#array(count * 2, depth) ?? [];
-    const map = new Map<Reply, Reply>();
-    for (let index = 0; index + 1 < flat.length; index += 2) map.set(flat[index] ?? null, flat[index + 1] ?? null);
-    return map;
+    return mapOf(this.#array(count * 2, depth) ?? []);
   }
+}
+
+/** The map that a flat array of names and values stands for. */
+export function mapOf(flat: readonly Reply[]): Map<Reply, Reply> {
+  const map = new Map<Reply, Reply>();
+  for (let index = 0; index + 1 < flat.length; index += 2) map.set(flat[index] ?? null, flat[index + 1] ?? null);
+  return map;
 }
 
 /** The replies in whole bytes. */

@@ -52,7 +52,8 @@ export async function pacedFetch<R extends Rate>(
     const { status } = response;
     const pushedBack = status === 429 || status === 503;
     const retryAfterMs = asked(response, pushedBack) ?? (pushedBack ? 1000 * 2 ** attempt : 0);
-    if (retryAfterMs > 0) turns.pause(retryAfterMs, scope ? { scope } : {});
+    // A server may ask for longer than there are numbers; it gets what there is.
+    if (retryAfterMs > 0) turns.pause(Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER), scope ? { scope } : {});
     if (!pushedBack) return response;
     const stopped =
       attempt >= retries

@@ -132,7 +132,7 @@ export class ValveBase<const R extends Rate> {
   async admit(...[options]: OptionsArgument<R, AdmitOptions<R>>): Promise<AdmitResult> {
     if (this.#closing) throw closed();
     const { cost, scope } = this.#readJob(options ?? {});
-    const paused = this.#pausedFor(lineKey(scope));
+    const paused = this.#pausedFor(JSON.stringify(scope));
     if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] };
     const lease = this.#leases && crypto.randomUUID();
     const [reply = null] = await this.#ask([this.#admitCommand(cost, scope, lease, false)]);
@@ -167,7 +167,7 @@ export class ValveBase<const R extends Rate> {
    * ```
    */
   async fetch(input: RequestInfo | URL, ...[init]: OptionsArgument<R, FetchInit<R>>): Promise<Response> {
-    const { retries = 3 } = init ?? {};
+    const retries = init?.retries ?? 3;
     if (!(Number.isSafeInteger(retries) && retries >= 0)) throw invalidOption("retries", retries, "an integer from 0");
     const order = this.#order++;
     // It brings a parser of its own, so it is loaded by those who call it.
@@ -175,7 +175,7 @@ export class ValveBase<const R extends Rate> {
     return pacedFetch(
       {
         run: (job, options) => this.#run(job, options as RunOptions<R>, order),
-        pause: (ms, options) => this.#pause(ms, options),
+        pause: (ms, options) => this.pause(ms, ...([options] as OptionsArgument<R, Scoped<R>>)),
         tell: (event) => this.#emit("pushedBack", () => event),
       },
       input,
@@ -189,15 +189,10 @@ export class ValveBase<const R extends Rate> {
    */
   pause(ms: number, ...[options]: OptionsArgument<R, Scoped<R>>): void {
     if (!(Number.isFinite(ms) && ms >= 0)) throw invalidOption("ms", ms, "a number of milliseconds from 0");
-    this.#pause(ms, options ?? {});
-  }
-
-  #pause(ms: number, options: { readonly scope?: Readonly<Record<string, string>> }): void {
-    const key = lineKey(this.#readJob(options).scope);
+    const key = JSON.stringify(this.#readJob(options ?? {}).scope);
     const now = this.#timers.now();
     for (const [key, until] of this.#pauses) if (until <= now) this.#pauses.delete(key);
-    // A pause that no timer can hold would leave the jobs forgotten.
-    this.#pauses.set(key, Math.max(this.#pauses.get(key) ?? 0, now + Math.min(ms, Number.MAX_SAFE_INTEGER)));
+    this.#pauses.set(key, Math.max(this.#pauses.get(key) ?? 0, now + ms));
   }
 
   async #run<T>(
@@ -291,7 +286,7 @@ export class ValveBase<const R extends Rate> {
     order = this.#order++,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
-      const key = lineKey(scope);
+      const key = JSON.stringify(scope);
       let line = this.#lines.get(key);
       if (line === undefined) {
         line = new Line(key);
@@ -646,11 +641,6 @@ class Context implements JobContext {
   get signal(): AbortSignal {
     return this.#given ?? new AbortController().signal;
   }
-}
-
-/** What jobs of these identities wait in line by. */
-function lineKey(scope: readonly string[]): string {
-  return JSON.stringify(scope);
 }
 
 function aborted(signal: AbortSignal): ValveError {
