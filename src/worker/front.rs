@@ -1,30 +1,41 @@
 //! The HTTP interface, and the way to the objects.
 
+use std::cell::RefCell;
 use std::format;
 use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
 use futures_util::future::join_all;
-use worker::js_sys::Uint8Array;
+use wasm_bindgen::{JsCast, JsValue};
+use worker::js_sys::{Date, Function, Reflect, Uint8Array};
 use worker::{
     Context, Env, Headers, Method, ObjectNamespace, Request, RequestInit, Response, ResponseBuilder, Result, event,
 };
 
+use super::denials::Denials;
 use super::placement::{Names, Placement};
 use super::problem::Problem;
 use super::route::{Route, Words, encode, objects_of, route, split_replies};
 use super::{directory, json, metrics};
 use crate::command::equal_in_constant_time;
 use crate::command::resp::Request as RespRequest;
+use crate::number::parse_digits;
 
 /// What was asked for, or what is wrong.
 type Answer<T> = core::result::Result<T, Problem>;
 
 /// The longest body that is read.
 const MAX_BODY_BYTES: usize = 1 << 20;
+/// How long a refusal is answered without asking again, at most, where the variable says nothing.
+const DENY_CACHE_MS: u64 = 1000;
 const OPENAPI: &str = include_str!("openapi.json");
 const NO_TOKEN: &str = "this Worker has no token yet, so it answers nobody: set one with `wrangler secret put TIDEGATE_TOKEN`, or, for development on your own machine only, set the variable TIDEGATE_DEV to \"allow-anyone\"";
+
+std::thread_local! {
+    /// The refusals that this isolate knows. Plain data, so requests may share it.
+    static DENIALS: RefCell<Denials> = RefCell::default();
+}
 
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, _context: Context) -> Result<Response> {
@@ -177,6 +188,7 @@ pub struct Objects {
     binding: ObjectNamespace,
     pub(super) names: Names,
     location_hint: Option<String>,
+    deny_cache_ms: u64,
 }
 
 /// Commands on their way to one object, and which replies theirs are part of.
@@ -206,11 +218,28 @@ impl Objects {
                 return Err(problem(503, "Service Unavailable", detail));
             }
         };
+        let deny_cache_ms = match variable("TIDEGATE_DENY_CACHE_MS") {
+            None => DENY_CACHE_MS,
+            Some(text) => parse_digits(text.as_bytes()).ok_or_else(|| {
+                let detail = format!("the variable TIDEGATE_DENY_CACHE_MS must be whole milliseconds, not {text}");
+                problem(503, "Service Unavailable", detail)
+            })?,
+        };
+        let mut binding = env.durable_object("TIDEGATE").map_err(broken)?;
+        if let Some(jurisdiction) = variable("TIDEGATE_JURISDICTION") {
+            binding = within(&binding, &jurisdiction).map_err(|error| {
+                let error = worker::Error::from(error);
+                let detail =
+                    format!("the platform refuses the variable TIDEGATE_JURISDICTION, {jurisdiction}: {error}");
+                problem(503, "Service Unavailable", detail)
+            })?;
+        }
         let namespace = variable("TIDEGATE_NAMESPACE").unwrap_or_else(|| String::from("default"));
         Ok(Self {
-            binding: env.durable_object("TIDEGATE").map_err(broken)?,
+            binding,
             names: Names::new(&namespace, placement),
             location_hint: variable("TIDEGATE_LOCATION_HINT"),
+            deny_cache_ms,
         })
     }
 
@@ -219,6 +248,9 @@ impl Objects {
         let mut replies: Vec<Vec<u8>> = vec![Vec::new(); commands.len()];
         let mut batch = Batch::default();
         let mut slot = 0_usize;
+        let asked = now();
+        let epoch = DENIALS.with_borrow(Denials::epoch);
+        let mut answered_here = Vec::new();
         while let Some(command) = commands.get(slot) {
             let named = |name: &str| command.first().is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()));
             if named("MULTI") {
@@ -232,6 +264,8 @@ impl Objects {
                 match self.transaction(transaction) {
                     Ok(object) => {
                         for (offset, command) in transaction.iter().enumerate() {
+                            // Whatever it changes ends what is known; nothing of it is answered from here.
+                            DENIALS.with_borrow_mut(|denials| denials.answer(command, asked));
                             batch.add(object.clone(), slot.saturating_add(offset), command.clone());
                         }
                     }
@@ -246,6 +280,9 @@ impl Objects {
             }
             if named("QUIT") {
                 set(&mut replies, slot, b"+OK\r\n".to_vec());
+            } else if let Some(denial) = DENIALS.with_borrow_mut(|denials| denials.answer(command, asked)) {
+                set(&mut replies, slot, denial);
+                answered_here.push(slot);
             } else {
                 match route(command, &self.names) {
                     Route::Object(object) => batch.add(object, slot, command.clone()),
@@ -269,7 +306,11 @@ impl Objects {
             slot = slot.saturating_add(1);
         }
         self.send(batch, &mut replies).await;
-        for (command, reply) in commands.iter().zip(&replies) {
+        for (slot, (command, reply)) in commands.iter().zip(&replies).enumerate() {
+            // What was answered from here is no later news of the object. Slots were added in their order.
+            if answered_here.binary_search(&slot).is_err() {
+                DENIALS.with_borrow_mut(|denials| denials.note(command, reply, asked, epoch, self.deny_cache_ms));
+            }
             metrics::count_command(command, reply);
         }
         replies
@@ -373,6 +414,18 @@ impl Objects {
         }
         Err(worker::Error::from(String::from_utf8_lossy(&body).into_owned()))
     }
+}
+
+/// The objects of a binding that must stay in a jurisdiction.
+fn within(binding: &ObjectNamespace, jurisdiction: &str) -> core::result::Result<ObjectNamespace, JsValue> {
+    let binding: &JsValue = binding.as_ref();
+    let method: Function = Reflect::get(binding, &"jurisdiction".into())?.dyn_into()?;
+    Ok(method.call1(binding, &jurisdiction.into())?.unchecked_into())
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+fn now() -> u64 {
+    Date::now() as u64
 }
 
 fn set(replies: &mut [Vec<u8>], slot: usize, reply: Vec<u8>) {

@@ -7,12 +7,14 @@
 //! - `placement`: the name of the object that holds a thing;
 //! - `route`: where a command goes, and how replies come together again;
 //! - `directory`: limiters over two objects, healed when a step is missing;
+//! - `denials`: refusals that are answered without asking again;
 //! - `json`: commands out of JSON, replies into JSON;
 //! - `front`: the HTTP interface;
 //! - `problem`: HTTP errors;
 //! - `metrics`: counters of this isolate;
 //! - `object`: the Durable Object.
 
+mod denials;
 mod json;
 mod placement;
 mod route;

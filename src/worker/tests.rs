@@ -4,6 +4,7 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
+use super::denials::Denials;
 use super::json;
 use super::placement::{Names, Placement, slot, tag};
 use super::route::{Route, Words, encode, objects_of, route, split_replies};
@@ -109,4 +110,67 @@ fn json_in_is_the_command_and_json_out_its_reply() {
         assert_eq!(json::answer(reply.as_bytes()), expected.replace('\n', "\\n"), "{reply}");
     }
     assert_eq!(json::answers(&[b":1\r\n".to_vec(), b"-ERR x\r\n".to_vec()]), r#"[{"result":1},{"error":"ERR x"}]"#);
+}
+
+fn reply(denials: &mut Denials, command: &str, now: u64) -> Option<String> {
+    denials.answer(&words(command), now).map(|reply| String::from_utf8(reply).unwrap().replace("\r\n", " "))
+}
+
+#[test]
+fn a_refusal_answers_equal_and_dearer_asks_until_it_ends() {
+    let mut denials = Denials::default();
+    let ask = words("GCRA.LIMIT k 1000 10");
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10", 5000), None);
+    denials.note(&ask, b"*5\r\n:1\r\n:10\r\n:0\r\n:100\r\n:1000\r\n", 5000, denials.epoch(), 1000);
+    assert_eq!(reply(&mut denials, "gcra.limit k 1000 10 1", 5040).as_deref(), Some("*5 :1 :10 :0 :60 :960 "));
+    // Two units more than the one that was refused: 200 ms more.
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10 3", 5040).as_deref(), Some("*5 :1 :10 :0 :260 :960 "));
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10 11", 5040).as_deref(), Some("*5 :1 :10 :0 :-1 :960 "));
+    for other in ["GCRA.LIMIT k 1000 9", "GCRA.LIMIT k 999 10", "GCRA.LIMIT j 1000 10", "GCRA.LIMIT k 1000 10 1 1"] {
+        assert_eq!(reply(&mut denials, other, 5040), None, "{other}");
+    }
+    // The last moment before the retry time, and that time itself.
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10", 5099).as_deref(), Some("*5 :1 :10 :0 :1 :901 "));
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10", 5100), None);
+    // Gone for good, even when the clock steps back.
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10", 5099), None);
+}
+
+#[test]
+fn a_cheaper_ask_than_the_one_refused_is_asked() {
+    let mut denials = Denials::default();
+    let refusal = b"*5\r\n:1\r\n:10\r\n:2\r\n:300\r\n:800\r\n";
+    denials.note(&words("GCRA.LIMIT k 1000 10 5"), refusal, 5000, denials.epoch(), 1000);
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10 4", 5000), None);
+    // A unit comes back every 100 ms, and what is left stays below what was refused.
+    assert_eq!(reply(&mut denials, "GCRA.LIMIT k 1000 10 5", 5250).as_deref(), Some("*5 :1 :10 :4 :50 :550 "));
+}
+
+#[test]
+fn a_refusal_is_forgotten_by_what_changes_its_key_and_after_the_stated_time() {
+    let refusal = b"*5\r\n:1\r\n:10\r\n:0\r\n:6000\r\n:60000\r\n";
+    let ask = "GCRA.LIMIT k 60000 10";
+    let mut denials = Denials::default();
+    denials.note(&words(ask), refusal, 5000, denials.epoch(), 1000);
+    assert!(reply(&mut denials, ask, 5999).is_some());
+    for kept in ["GET k", "PING", "RATELIMIT.CHECK k k"] {
+        assert_eq!(reply(&mut denials, kept, 5999), None);
+        assert!(reply(&mut denials, ask, 5999).is_some(), "{kept}");
+    }
+    assert_eq!(reply(&mut denials, ask, 6000), None);
+    for change in ["GCRA.RESET other k", "del k", "SET k v", "CL.THROTTLE k 1 1 1"] {
+        denials.note(&words(ask), refusal, 5000, denials.epoch(), 1000);
+        assert!(reply(&mut denials, ask, 5000).is_some());
+        let epoch = denials.epoch();
+        assert_eq!(reply(&mut denials, change, 5000), None);
+        assert_eq!(reply(&mut denials, ask, 5000), None, "{change}");
+        // An answer that was on its way meanwhile is not remembered.
+        denials.note(&words(ask), refusal, 5000, epoch, 1000);
+        assert_eq!(reply(&mut denials, ask, 5000), None, "{change}");
+    }
+    // Off, and replies that are no refusal.
+    denials.note(&words(ask), refusal, 5000, denials.epoch(), 0);
+    denials.note(&words(ask), b"*5\r\n:0\r\n:10\r\n:9\r\n:-1\r\n:6000\r\n", 5000, denials.epoch(), 1000);
+    denials.note(&words(ask), b"+QUEUED\r\n", 5000, denials.epoch(), 1000);
+    assert_eq!(reply(&mut denials, ask, 5000), None);
 }

@@ -69,7 +69,9 @@ describe("a Durable Object: the worked cases hold, its engine ended and built an
   itConforms(openObject, { reopenEvery: 7 });
 });
 
-// Each object knows the times that it served itself, so a step back is only for the test of one.
+// Every key is in an object of its own, which knows only the times that it served itself. Where the cases let the clock step
+// back after another key was asked, one engine drops what had expired by that key's time, and these objects can't. One
+// object by itself, above, holds those cases too.
 describe("HotKV over Durable Objects: the worked cases hold wherever each key is", () => {
   for (const placement of ["tag", "slot"] as const) {
     describe(`placement by ${placement}`, () => {

@@ -13,8 +13,11 @@ const built = fileURLToPath(new URL("../../build/worker", import.meta.url));
 const folder = temporaryFolder();
 const workers: Workerd[] = [];
 
-/** Starts the built Worker. Its entry is wrapped so that the clock can be set: what is deployed has no such hook. */
-async function start(name: string, variables: Record<string, string>): Promise<Workerd> {
+/**
+ * Starts the built Worker. Its entry is wrapped so that the clock can be set: what is deployed has no such hook. Until it is
+ * set it is the machine's, or stands at `clock`: an alarm that comes before that must not take what is stored for expired.
+ */
+async function start(name: string, variables: Record<string, string>, clock?: number): Promise<Workerd> {
   const entry = join(folder, `${name}.js`);
   const deployed = JSON.stringify(join(built, "index.js"));
   writeFileSync(
@@ -22,7 +25,7 @@ async function start(name: string, variables: Record<string, string>): Promise<W
     `import worker from ${deployed};
      export { TidegateObject } from ${deployed};
      const realNow = Date.now;
-     let clock;
+     let clock = ${clock};
      let memory;
      const { Instance } = WebAssembly;
      WebAssembly.Instance = function (compiled, imports) {
@@ -41,7 +44,25 @@ async function start(name: string, variables: Record<string, string>): Promise<W
          }
          const object = request.headers.get("x-test-object");
          if (object !== null) return env.TIDEGATE.get(env.TIDEGATE.idFromName(object)).fetch(request);
-         return worker.fetch(request, env, context);
+         if (!request.headers.has("x-test-binding")) return worker.fetch(request, env, context);
+         // A binding that says what it was asked for, in place of the platform's, which has no jurisdictions here.
+         const told = [];
+         class Binding {
+           static name = "DurableObjectNamespace";
+           jurisdiction(jurisdiction) {
+             told.push(jurisdiction);
+             return new Binding();
+           }
+           idFromName(name) {
+             return env.TIDEGATE.idFromName(name);
+           }
+           get(id, options) {
+             told.push(options?.locationHint ?? null);
+             return env.TIDEGATE.get(id);
+           }
+         }
+         const binding = new Binding();
+         return worker.fetch(request, { ...env, TIDEGATE: binding }, context).then(() => Response.json(told));
        },
      };`,
   );
@@ -57,7 +78,9 @@ async function start(name: string, variables: Record<string, string>): Promise<W
 
 let worker: Workerd;
 before(async () => {
-  worker = await start("open", { TIDEGATE_TOKEN: "s3cret", TIDEGATE_MAX_LIMITERS: "10000" });
+  // The worked cases below set the clock as they like, and want every answer from the object.
+  const variables = { TIDEGATE_TOKEN: "s3cret", TIDEGATE_MAX_LIMITERS: "10000", TIDEGATE_DENY_CACHE_MS: "0" };
+  worker = await start("open", variables, 0);
 });
 after(async () => {
   for (const workerd of workers) await workerd.kill();
@@ -194,6 +217,64 @@ describe("a Worker without a token", () => {
   });
 });
 
+describe("what the Worker reads from its variables", () => {
+  const development = { TIDEGATE_DEV: "allow-anyone" };
+  const command = async (at: Workerd, words: readonly unknown[], headers: Record<string, string> = {}) => {
+    const response = await fetch(`${at.url}/v1/command`, { method: "POST", body: JSON.stringify(words), headers });
+    return (await response.json()) as { result?: number[]; detail?: string };
+  };
+  /** Changes a key behind the Worker's back, as another isolate would. */
+  const elsewhere = async (at: Workerd, key: string, words: readonly string[]) => {
+    const headers = { "x-test-object": `key:default:${key}` };
+    const response = await fetch(at.url, { method: "POST", headers, body: new Uint8Array(resp(words)) });
+    assert.equal(await response.text(), ":1\r\n");
+  };
+  const clock = (ms: number) => ({ "x-test-clock": String(ms) });
+
+  it("TIDEGATE_DENY_CACHE_MS: a refusal is answered without the object for so long, 1,000 ms without it", async () => {
+    for (const [index, [text, lasts]] of (
+      [
+        [undefined, 1000],
+        ["250", 250],
+        ["0", 0],
+      ] as const
+    ).entries()) {
+      const variables = text === undefined ? development : { ...development, TIDEGATE_DENY_CACHE_MS: text };
+      const at = await start(`denials${index}`, variables);
+      const ask = (ms: number) => command(at, ["GCRA.LIMIT", "k", 10_000, 1], clock(ms));
+      assert.deepEqual((await ask(5000)).result, [0, 1, 0, -1, 10_000]);
+      assert.deepEqual((await ask(6000)).result, [1, 1, 0, 9000, 9000]);
+      await elsewhere(at, "k", ["DEL", "k"]);
+      if (lasts > 0) assert.deepEqual((await ask(6000 + lasts - 1)).result, [1, 1, 0, 9001 - lasts, 9001 - lasts]);
+      assert.deepEqual((await ask(6000 + lasts)).result, [0, 1, 0, -1, 10_000]);
+    }
+  });
+
+  it("F39: what this isolate resets is asked again at once", async () => {
+    const at = await start("resets", development);
+    const ask = () => command(at, ["GCRA.LIMIT", "k", 10_000, 1], clock(5000));
+    await ask();
+    assert.equal((await ask()).result?.[0], 1);
+    await command(at, ["GCRA.RESET", "k"]);
+    assert.equal((await ask()).result?.[0], 0);
+  });
+
+  it("a wrong TIDEGATE_DENY_CACHE_MS is told to the caller by its name", async () => {
+    const at = await start("wrong", { ...development, TIDEGATE_DENY_CACHE_MS: "1s" });
+    assert.match(
+      (await command(at, ["PING"])).detail ?? "",
+      /TIDEGATE_DENY_CACHE_MS must be whole milliseconds, not 1s/,
+    );
+  });
+
+  it("TIDEGATE_JURISDICTION and TIDEGATE_LOCATION_HINT reach the platform, and nothing does without them", async () => {
+    const told = async (at: Workerd) => command(at, ["GET", "k"], { "x-test-binding": "1" }) as Promise<unknown>;
+    assert.deepEqual(await told(await start("anywhere", development)), [null]);
+    const there = { ...development, TIDEGATE_JURISDICTION: "eu", TIDEGATE_LOCATION_HINT: "weur" };
+    assert.deepEqual(await told(await start("there", there)), ["eu", "weur"]);
+  });
+});
+
 /** One object by itself: what the worked cases mean by an engine. */
 function openObject(object: string): ConformingStore {
   return {
@@ -224,6 +305,9 @@ describe("the Worker's Durable Object: the worked cases hold with the process ki
   itConforms(async () => openObject(`killed ${++cases}`), { monotonic: true, everyCase: 10, reopenEvery: 40 });
 });
 
+// Every key is in an object of its own, which knows only the times that it served itself. Where the cases let the clock step
+// back after another key was asked, one engine drops what had expired by that key's time, and these objects can't. Cases of
+// one object with such steps are above.
 describe("https: the worked cases hold through the Worker", () => {
   let cases = 0;
   itConforms(
