@@ -25,7 +25,7 @@ interface Env {
   readonly COUNTER: HotKVOptions["binding"];
 }
 
-const SIXTEEN: Command[] = Array.from({ length: 16 }, () => ["GCRA.LIMIT", "k", 60_000, 1_000_000_000]);
+const SIXTEEN: Command[] = Array.from({ length: 16 }, () => ["GCRA.LIMIT", "k", 1_000_000_000_000, 1_000_000_000]);
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
@@ -36,7 +36,7 @@ export default {
       }
       case "/check": {
         const client = new HotKV({ binding: env.TIDEGATE });
-        const { remaining } = await client.gcraLimit("k", 60_000, 1_000_000_000);
+        const { remaining } = await client.gcraLimit("k", 1_000_000_000_000, 1_000_000_000);
         return new Response(String(remaining));
       }
       case "/pipeline": {
