@@ -1,6 +1,5 @@
 import { assertName, invalidArgument } from "../arguments.ts";
 import { Client, type UnavailableOptions } from "../hotkv.ts";
-import type { Argument, Reply } from "../reply.ts";
 import { type Rate, ValveBase, type ValveOptions } from "../valve/index.ts";
 import { type ObjectsOptions, ObjectsTransport } from "./transport.ts";
 
@@ -25,8 +24,6 @@ export interface HotKVOptions extends ObjectsOptions, UnavailableOptions {}
  * ```
  */
 export class HotKV extends Client {
-  readonly #transport: ObjectsTransport;
-
   constructor(options: HotKVOptions) {
     const { binding, namespace = "default", placement = "tag" } = options;
     if (binding === null || typeof binding !== "object" || typeof binding.idFromName !== "function") {
@@ -40,22 +37,7 @@ export class HotKV extends Client {
         throw invalidArgument(name, value, "whole milliseconds");
       }
     }
-    const transport = new ObjectsTransport(options);
-    super(() => ({ transport }), options);
-    this.#transport = transport;
-  }
-
-  /** Any command; its reply as JavaScript values. */
-  override async command(name: string, ...args: readonly Argument[]): Promise<Reply> {
-    const reply = await this.#transport.ask([name, ...args]);
-    if (reply instanceof Error) throw reply;
-    return reply;
-  }
-
-  /** Every later call rejects with `"CLOSED"`; closing again does nothing. */
-  override async close(): Promise<void> {
-    await this.#transport.close();
-    await super.close();
+    super(() => ({ transport: new ObjectsTransport(options) }), options);
   }
 }
 
