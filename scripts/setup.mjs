@@ -80,6 +80,30 @@ export async function ensureInstructionCounter() {
   if (output("valgrind", ["--version"]) === undefined) await installDebian("valgrind");
 }
 
+/** Redis, which the server is measured beside. */
+export async function ensureRedis() {
+  await ensurePackage();
+  if (output("redis-server", ["--version"]) === undefined) await installDebian("redis-server");
+  if (output("redis-benchmark", ["--version"]) === undefined) await installDebian("redis-tools");
+}
+
+/** The peers of the benchmarks, in a folder of their own. */
+export async function ensurePeers() {
+  await ensurePackage();
+  await step({
+    made: "benches/peers/node_modules",
+    from: ["benches/peers/package.json", "benches/peers/package-lock.json"],
+    what: "installing the peers that benchmarks run beside (npm ci)",
+    make: () => run("npm", ["ci", "--ignore-scripts", "--prefix", "benches/peers"], toStderr),
+  });
+}
+
+/** The runtimes that the package starts in. */
+export async function ensureRuntimes() {
+  await ensurePeers();
+  if (!existsSync("/usr/bin/chromium")) await installDebian("chromium");
+}
+
 /** Builds the playground, in `www/dist`. */
 export async function ensurePlayground() {
   await ensurePackage();

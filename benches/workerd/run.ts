@@ -1,17 +1,19 @@
-// Checks a second through workerd, storage in memory, beside a hand-written counter: `node benches/workerd/run.ts`.
-//
-// Each is compared with the counter of its own round, and the order turns around from round to round: what else the machine
-// does changes slower than that. The processor time that workerd takes for a request depends less on it still.
+// Checks a second through workerd beside a hand-written counter, storage in memory; how long the slowest of a hundred takes, and
+// the CPU of a check. Results go to benches/results.
 
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle, temporaryFolder, Workerd } from "../../tests/workerd/workerd.ts";
+import { keep, progress } from "../results.ts";
+import { cpuOf } from "../server/cpu.ts";
 
-const ROUNDS = Number(process.env["ROUNDS"] ?? 25);
-const ROUND_MS = Number(process.env["ROUND_MS"] ?? 700);
+const ROUNDS = 15;
+const ROUND_MS = 700;
 const CONNECTIONS = 16;
+/** What is asked, and how many checks one request is. */
+const paths = { counter: 1, check: 1, pipeline: 16 } as const;
 
 const folder = temporaryFolder();
 const workerd = await Workerd.start({
@@ -20,32 +22,11 @@ const workerd = await Workerd.start({
   classes: { TIDEGATE: "TidegateObject", COUNTER: "Counter" },
 });
 
-/** Processor time that all of workerd's threads took so far, in microseconds; Linux says it in nanoseconds. */
-function processorTime(): number {
-  const tasks = `/proc/${workerd.pid}/task`;
-  const taken = readdirSync(tasks).map((task) => {
-    try {
-      return Number(readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ")[0]);
-    } catch {
-      // The thread ended meanwhile.
-      return 0;
-    }
-  });
-  return taken.reduce((sum, time) => sum + time, 0) / 1000;
-}
-
-interface Measured {
-  /** Requests answered a second. */
-  readonly rate: number;
-  /** Processor time of a request, in microseconds. */
-  readonly time: number;
-}
-
-async function measure(path: string): Promise<Measured> {
+/** One round of requests from some connections at once. */
+async function round(path: string, checks: number): Promise<{ rate: number; p99: number; cpu: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const url = new URL(path, workerd.url);
-  const ends = performance.now() + ROUND_MS;
-  let answered = 0;
+  const took: number[] = [];
   const once = () =>
     new Promise<void>((done, reject) => {
       const sent = request(url, { agent }, (response) => {
@@ -54,56 +35,46 @@ async function measure(path: string): Promise<Measured> {
       });
       sent.on("error", reject).end();
     });
+  const ends = performance.now() + ROUND_MS;
   const client = async () => {
     while (performance.now() < ends) {
+      const asked = performance.now();
       await once();
-      answered++;
+      took.push(performance.now() - asked);
     }
   };
+  const cpu = cpuOf(workerd.pid);
   const started = performance.now();
-  const before = processorTime();
   await Promise.all(Array.from({ length: CONNECTIONS }, client));
-  const time = (processorTime() - before) / answered;
+  const lasted = performance.now() - started;
   agent.destroy();
-  return { rate: (answered * 1000) / (performance.now() - started), time };
+  const all = took.length * checks;
+  took.sort((a, b) => a - b);
+  return {
+    rate: (all * 1000) / lasted,
+    p99: took[Math.floor(took.length * 0.99)] ?? Number.NaN,
+    cpu: (cpuOf(workerd.pid) - cpu) / 1000 / all,
+  };
 }
 
-const subjects = [
-  { path: "/counter", name: "hand-written counter", checks: 1 },
-  { path: "/check", name: "tidegate, one a request", checks: 1 },
-  { path: "/pipeline", name: "tidegate, 16 at once", checks: 16 },
-] as const;
-type Path = (typeof subjects)[number]["path"];
-
-const rounds: Record<Path, Measured>[] = [];
+const values: Record<string, Record<string, number[]>> = {};
 try {
-  for (const { path } of subjects) await measure(path);
-  for (let round = 0; round < ROUNDS; round++) {
-    const order = round % 2 === 0 ? subjects : subjects.toReversed();
-    const row: Partial<Record<Path, Measured>> = {};
-    for (const { path } of order) row[path] = await measure(path);
-    rounds.push(row as Record<Path, Measured>);
+  for (let turn = -1; turn < ROUNDS; turn++) {
+    progress(`workerd, round ${turn + 1} of ${ROUNDS}`);
+    // The order turns around from round to round: what else the machine does changes slower than that.
+    const order = Object.entries(paths);
+    for (const [path, checks] of turn % 2 === 0 ? order : order.toReversed()) {
+      const measured = await round(`/${path}`, checks);
+      if (turn < 0) continue;
+      values[path] ??= {};
+      for (const [column, value] of Object.entries(measured)) {
+        values[path][column] ??= [];
+        values[path][column].push(value);
+      }
+    }
   }
+  keep("workerd", values);
 } finally {
   await workerd.kill();
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** The median, and the quartiles around it. */
-function spread(values: readonly number[], digits: number): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low, median, high] = [0.25, 0.5, 0.75].map((part) =>
-    (sorted[Math.round((sorted.length - 1) * part)] ?? 0).toFixed(digits),
-  );
-  return `${median} (${low}-${high})`;
-}
-
-console.log(`medians and quartiles of ${ROUNDS} rounds; aims: 0.9 of the counter for one, 5 times it for 16\n`);
-for (const { path, name, checks } of subjects) {
-  const rates = rounds.map((round) => round[path].rate * checks);
-  const ratios = rounds.map((round) => (round[path].rate * checks) / round["/counter"].rate);
-  const times = rounds.map((round) => round[path].time);
-  const ofTime = rounds.map((round) => (round["/counter"].time * checks) / round[path].time);
-  console.log(`${name.padEnd(24)} ${spread(rates, 0)} checks a second, ${spread(ratios, 2)} of the counter`);
-  console.log(`${"".padEnd(24)} ${spread(times, 0)} µs of processor time a request, ${spread(ofTime, 2)} by that`);
 }

@@ -1,0 +1,36 @@
+// Nanoseconds of CPU that the checking thread spends on a check: what else the machine does counts for nobody.
+
+import type { Check } from "./subject.ts";
+
+/** What was answered last, where the compiler can't see that nobody looks. */
+export let answered: unknown;
+
+export async function nanoseconds(check: Check, keys: readonly string[], awaited: boolean): Promise<number> {
+  // The keys are old by now, so that no collection in the middle has to move them.
+  collectYoung();
+  const before = process.threadCpuUsage();
+  if (awaited) await each(check, keys);
+  else for (const key of keys) answered = check(key);
+  return nanosecondsSince(before) / keys.length;
+}
+
+/** CPU of this thread since then. */
+export function nanosecondsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) * 1000;
+}
+
+async function each(check: Check, keys: readonly string[]): Promise<void> {
+  for (const key of keys) {
+    try {
+      answered = await check(key);
+    } catch (refusal) {
+      answered = refusal;
+    }
+  }
+}
+
+/** Makes everything that is alive old. */
+export function collectYoung(): void {
+  for (let time = 0; time < 2; time++) globalThis.gc?.({ type: "minor" });
+}
