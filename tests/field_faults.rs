@@ -42,7 +42,7 @@ fn reply(engine: &mut Engine, now: u64, line: &str) -> String {
 
 fn admit(engine: &mut Engine, now: u64, wait: bool) -> Admission {
     let fingerprint = engine.policy_define(now, b"ns", br#"{"limit":10,"interval":"1s"}"#).expect("a policy");
-    let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait };
+    let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait, reserve: None };
     engine.policy_admit(now, b"ns", fingerprint.as_bytes(), &job).expect("an answer")
 }
 
@@ -140,7 +140,7 @@ fn f09_the_largest_numbers_are_exact() {
 fn f10_ten_a_second_with_burst_5_makes_the_sixth_wait_100_ms() {
     let mut engine = engine();
     let fingerprint = engine.policy_define(NOW, b"ns", br#"{"limit":10,"interval":"1s","burst":5}"#).expect("a policy");
-    let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait: false };
+    let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait: false, reserve: None };
     let mut admit = || engine.policy_admit(NOW, b"ns", fingerprint.as_bytes(), &job).expect("an answer");
     for _ in 0..5 {
         assert_eq!(admit(), Admission::Admitted);
@@ -328,7 +328,7 @@ fn f36_a_rule_that_refuses_drains_no_other_and_two_of_one_key_are_refused() {
     let mut engine = engine();
     let policy = br#"[{"limit":5,"interval":"1h","algorithm":"fixed-window"},{"limit":1,"interval":"1m","algorithm":"sliding-window"}]"#;
     let fingerprint = engine.policy_define(NOW, b"ns", policy).expect("a policy");
-    let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait: false };
+    let job = Job { cost: Positive::ONE, scope: &[], lease: None, wait: false, reserve: None };
     for minute in 0..5_u64 {
         for ask in 0..10 {
             let admitted = engine.policy_admit(NOW + minute * 60_000, b"ns", fingerprint.as_bytes(), &job);

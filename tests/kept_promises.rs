@@ -36,14 +36,14 @@ impl Namespace {
     }
 
     fn ask(&mut self, now: u64, cost: u64, lease: Option<&[u8]>) -> Admission {
-        let job = Job { cost: positive(cost), scope: &[], lease, wait: true };
+        let job = Job { cost: positive(cost), scope: &[], lease, wait: true, reserve: None };
         self.engine.policy_admit(now, b"ns", self.fingerprint.as_bytes(), &job).expect("an answer")
     }
 
     /// How long a job that will wait is told to; 0 when it was admitted.
     fn wait(&mut self, now: u64, cost: u64, lease: Option<&[u8]>) -> u64 {
         match self.ask(now, cost, lease) {
-            Admission::Admitted => 0,
+            Admission::Admitted | Admission::Reserved { .. } => 0,
             Admission::Refused { retry_after, .. } => retry_after,
         }
     }

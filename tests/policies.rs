@@ -20,7 +20,7 @@ fn fingerprint(policy: &str) -> String {
 }
 
 fn job<'a>(cost: u64, scope: &'a [(&'a [u8], &'a [u8])]) -> Job<'a> {
-    Job { cost: positive(cost), scope, lease: None, wait: false }
+    Job { cost: positive(cost), scope, lease: None, wait: false, reserve: None }
 }
 
 /// What is live in the namespace.
@@ -378,6 +378,7 @@ fn leases_bound_the_jobs_of_all_workers_and_those_of_dead_workers_run_out() {
                 assert_eq!(retry_after, earliest - now);
                 full += 1;
             }
+            Admission::Reserved { .. } => panic!("nothing was to be reserved"),
         }
         assert_eq!(engine.policy_show(now, b"ns").expect("a policy").leases, running.len());
     }

@@ -107,6 +107,10 @@ fn run_policies(file: &str) -> (usize, usize) {
             for (dimension, identity) in step["scope"].as_object().expect("a scope") {
                 command.extend(["SCOPE", dimension, identity.as_str().expect("text")]);
             }
+            let reserve = step["reserve"].to_string();
+            if step["reserve"].is_number() {
+                command.extend(["RESERVE", &reserve]);
+            }
             let given = run(&mut engine, step["at"].as_u64().expect("a time"), &command);
             let expected = &step["reply"];
             if let Some(code) = expected["error"].as_str() {
@@ -115,7 +119,8 @@ fn run_policies(file: &str) -> (usize, usize) {
             } else {
                 let blocked = expected.get("blockedBy").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
                 let allowed = i64::from(expected["allowed"].as_bool().expect("a verdict"));
-                let expected = serde_json::json!([allowed, expected["retryAfterMs"], blocked]);
+                let figure = expected.get("startsInMs").unwrap_or(&expected["retryAfterMs"]);
+                let expected = serde_json::json!([allowed, figure, blocked]);
                 assert_eq!(given, expected, "{name} step {index}");
             }
             steps += 1;
@@ -132,4 +137,9 @@ fn the_reference_documents_policies_decide_as_documented() {
 #[test]
 fn random_policies_decide_as_the_exact_model_does() {
     assert_eq!(run_policies(include_str!("vectors/shared-policies.json")), (60, 2417));
+}
+
+#[test]
+fn reservations_start_as_worked_out_by_hand_and_as_the_exact_model_does() {
+    assert_eq!(run_policies(include_str!("vectors/reservations.json")), (15, 253));
 }

@@ -35,6 +35,8 @@ export type {
   OptionsArgument,
   Rate,
   RateRule,
+  ReserveOptions,
+  ReserveResult,
   RunOptions,
   Scoped,
   ScopeOf,

@@ -1,13 +1,12 @@
 //! Typed commands into calls of the engine, and their answers into replies.
 
 use super::counters::Outcome;
-use super::parse::{Command, PolicyCommand};
+use super::parse::Command;
 use super::resp::Writer;
 use super::{keys, policies};
 use crate::algorithm::Retry;
 use crate::keyspace::Space;
 use crate::limiter::{Algorithm, Limiter};
-use crate::policy::Admission;
 use crate::{Engine, Error};
 
 /// Where commands run: an engine, or one with a store behind it.
@@ -120,12 +119,7 @@ fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mu
             writer.array(engine.rate_limit_list().count());
             engine.rate_limit_list().for_each(|name| writer.bulk(name));
         }
-        Command::Policy(PolicyCommand::Admit { namespace, fingerprint, cost, ref options }) => {
-            let admission = engine.policy_admit(now, namespace, fingerprint, &options.job(cost))?;
-            policies::admission(writer, &admission);
-            return Ok(admission == Admission::Admitted);
-        }
-        Command::Policy(ref command) => policies::run(engine, now, command, writer)?,
+        Command::Policy(ref command) => return policies::run(engine, now, command, writer),
         Command::Connection(_) => return Err(Error::Syntax),
         ref other => keys::run(engine, now, other, writer)?,
     }

@@ -5,6 +5,7 @@
 
 //!
 //! - `rule_state`: a rule's state in a record;
+//! - `reservation`: the instant from which a rule's record may be spent again;
 //! - `table`: extendible hashing, a directory over segments;
 //! - `segment`: a few hundred records, as `slots` that find them, an `arena` of bytes laid out by `record`, and `bodies`
 //!   beside it for what isn't of a few bytes;
@@ -16,6 +17,7 @@ mod bodies;
 mod hash;
 mod journal;
 mod record;
+mod reservation;
 mod rule_state;
 mod segment;
 mod slots;
@@ -48,6 +50,13 @@ pub struct Space(pub u32);
 impl Space {
     /// The keys of `SET`, `GET` and `GCRA.LIMIT`.
     pub const ORDINARY: Self = Self(0);
+    /// The first space of reservations: spaces count up from 1, so the upper half is free.
+    pub(crate) const RESERVATIONS: Self = Self(1 << 31);
+
+    /// Where the reservations on the records of this space are, each under its record's name.
+    pub(crate) const fn reservations(self) -> Self {
+        Self(self.0 | Self::RESERVATIONS.0)
+    }
 }
 
 /// A record's full name.
@@ -121,13 +130,22 @@ pub struct Keyspace {
     now: u64,
     max_keys: usize,
     next_space: u32,
+    /// No reservation starts after this.
+    reserved_until: u64,
     journal: Journal,
 }
 
 impl Keyspace {
     /// An empty keyspace of at most `max_keys` records, hashed with `seed`.
     pub fn new(seed: [u64; 2], max_keys: usize) -> Self {
-        Self { table: Table::new(seed), now: 0, max_keys, next_space: 1, journal: Journal::default() }
+        Self {
+            table: Table::new(seed),
+            now: 0,
+            max_keys,
+            next_space: 1,
+            reserved_until: 0,
+            journal: Journal::default(),
+        }
     }
 
     /// The latest time served.
@@ -161,8 +179,14 @@ impl Keyspace {
     /// The live record at `place`, which is `key`'s.
     #[inline]
     pub fn state(&self, place: Place, key: Key<'_>) -> Option<State<'_>> {
+        self.state_at(self.now, place, key)
+    }
+
+    /// As [`Keyspace::state`], of what is live at an instant that may be ahead of the clock.
+    #[inline]
+    fn state_at(&self, now: u64, place: Place, key: Key<'_>) -> Option<State<'_>> {
         let (segment, stored) = self.table.stored(place, key)?;
-        if stored.expires() > self.now { segment.state(stored) } else { None }
+        if stored.expires() > now { segment.state(stored) } else { None }
     }
 
     /// Whether `new` more records fit once everything expired is reclaimed.
@@ -264,7 +288,7 @@ impl Keyspace {
         self.journal.note(|| Change::Put(space, name.into()));
     }
 
-    /// Logs `units` at `now` in the sliding log of `key`, made if need be.
+    /// Logs `units` at `at` in the sliding log of `key`, made if need be.
     ///
     /// # Errors
     /// As [`Keyspace::put`].
@@ -273,27 +297,29 @@ impl Keyspace {
         place: Place,
         key: Key<'_>,
         rule: &SlidingWindow,
+        at: u64,
         units: crate::Positive,
     ) -> Result<(), Error> {
-        if self.append(place, key, rule, units) {
+        if self.append(place, key, rule, at, units) {
             return Ok(());
         }
         let mut log = Log::new();
-        rule.admit(&mut log, self.now, units);
+        rule.admit(&mut log, at, units);
         self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
     }
 
-    /// Logs `units` at `now` in the log of `key`; whether it has one.
+    /// Logs `units` at `at` in the log of `key`; whether it has one.
     #[inline]
-    fn append(&mut self, place: Place, key: Key<'_>, rule: &SlidingWindow, units: crate::Positive) -> bool {
+    fn append(&mut self, place: Place, key: Key<'_>, rule: &SlidingWindow, at: u64, units: crate::Positive) -> bool {
         let now = self.now;
         let Some((segment, offset)) = self.table.segment_mut(place, key) else { return false };
-        let Some(appended) = segment.append_to_log(offset, key, rule, now, units) else { return false };
+        let Some(appended) = segment.append_to_log(offset, key, rule, at, units) else { return false };
         let earliest = segment.earliest;
         self.table.may_expire(earliest);
         self.journal.note(|| match appended {
-            Appended::Ordinary(at) => Change::Logged(key.space, key.name.into(), at),
-            Appended::Rewritten => Change::Put(key.space, key.name.into()),
+            // Ahead of the clock, entries went that are not over yet.
+            Appended::Ordinary(logged) if at == now => Change::Logged(key.space, key.name.into(), logged),
+            _ => Change::Put(key.space, key.name.into()),
         });
         self.table.reclaim(1, now);
         true

@@ -16,8 +16,10 @@ pub struct Decision {
     pub next: Next,
     /// Where the record is or would go.
     pub place: Place,
-    /// Whether the record would be a new one.
+    /// Whether the record would be a new one, or one that is over by then.
     pub new: bool,
+    /// The instant it was decided for.
+    pub at: u64,
 }
 
 /// The state to store after a decision.
@@ -29,7 +31,7 @@ pub enum Next {
     Tat(Tat),
     /// The window's new count.
     Count(Count),
-    /// Log so many units now.
+    /// Log so many units.
     Log(SlidingWindow, Positive),
 }
 
@@ -40,9 +42,14 @@ impl Keyspace {
     /// spent now: nobody is ever more than fully drained, and nobody gets a budget back by a change.
     #[inline]
     pub fn decide(&self, key: Key<'_>, rule: &Rule, cost: Positive) -> Decision {
+        self.decide_at(self.now(), key, rule, cost)
+    }
+
+    /// As [`Keyspace::decide`], at an instant that may be ahead of the clock.
+    #[inline]
+    pub fn decide_at(&self, now: u64, key: Key<'_>, rule: &Rule, cost: Positive) -> Decision {
         let place = self.locate(key);
-        let state = self.state(place, key);
-        let now = self.now();
+        let state = self.state_at(now, place, key);
         let new = state.is_none();
         let (verdict, next) = match rule {
             Rule::Schedule(rule) => {
@@ -61,7 +68,7 @@ impl Keyspace {
                 (verdict, if verdict.allowed { Next::Log(*rule, cost) } else { Next::Same })
             }
         };
-        Decision { verdict, next, place, new }
+        Decision { verdict, next, place, new, at: now }
     }
 
     /// Stores what `decision` says.
@@ -74,28 +81,30 @@ impl Keyspace {
             Next::Same => Ok(()),
             Next::Tat(tat) => self.put_tat(decision.place, key, tat),
             Next::Count(count) => self.put_count(decision.place, key, count),
-            Next::Log(rule, units) if self.append(decision.place, key, &rule, units) => Ok(()),
-            Next::Log(rule, units) => match self.state(decision.place, key) {
-                None | Some(State::Log { .. }) => self.log(decision.place, key, &rule, units),
+            Next::Log(rule, units) if self.append(decision.place, key, &rule, decision.at, units) => Ok(()),
+            Next::Log(rule, units) => match self.state_at(decision.at, decision.place, key) {
+                None | Some(State::Log { .. }) => self.log(decision.place, key, &rule, decision.at, units),
                 Some(other) => {
-                    let now = self.now();
-                    let mut log = log_of(&rule, other, now).into_owned();
-                    rule.admit(&mut log, now, units);
+                    let at = decision.at;
+                    let mut log = log_of(&rule, other, at).into_owned();
+                    rule.admit(&mut log, at, units);
                     self.put(decision.place, key, Value::Log { log: Box::new(log), window: rule.window() })
                 }
             },
         }
     }
 
-    /// Stores the state in `key` as it is read now, so that a wait told of it holds: where it lies further in the future
-    /// than a full recovery, or is that of another kind of rule.
+    /// Stores the state in `key` as it is read at `now`, which is now or when a reservation starts, so that a wait told of
+    /// it holds: where it lies further in the future than a full recovery, or is that of another kind of rule.
     ///
     /// # Errors
     /// None in practice: the record is there already.
-    pub fn settle(&mut self, key: Key<'_>, rule: &Rule) -> Result<(), Error> {
+    pub fn settle(&mut self, now: u64, key: Key<'_>, rule: &Rule) -> Result<(), Error> {
+        if now > self.now() {
+            self.reserve(key, now)?;
+        }
         let place = self.locate(key);
-        let now = self.now();
-        let Some(state) = self.state(place, key) else { return Ok(()) };
+        let Some(state) = self.state_at(now, place, key) else { return Ok(()) };
         match rule {
             Rule::Schedule(rule) => {
                 let Some(read) = tat_of(rule, &state, now).map(|tat| rule.clamped(tat, now)) else { return Ok(()) };

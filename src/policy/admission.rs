@@ -11,7 +11,7 @@ use super::namespace::Namespace;
 use super::read::Policy;
 use crate::algorithm::{Retry, Rule, Verdict};
 use crate::error::checked_name;
-use crate::keyspace::{Change, Decision, Key, Space};
+use crate::keyspace::{Change, Decision, Key, Keyspace, Space};
 use crate::{Engine, Error, Positive};
 
 /// A job that asks to start.
@@ -26,12 +26,14 @@ pub struct Job<'a> {
     /// Whether it will come back at the promised instant. A state found further in the future than a full recovery, after
     /// the clock stepped back, is then stored as it is read, so that the promise holds.
     pub wait: bool,
+    /// How many milliseconds ahead it takes a start, where it can't start now.
+    pub reserve: Option<Positive>,
 }
 
 /// A job of cost 1 without a scope and a lease.
 impl Default for Job<'_> {
     fn default() -> Self {
-        Self { cost: Positive::ONE, scope: &[], lease: None, wait: false }
+        Self { cost: Positive::ONE, scope: &[], lease: None, wait: false, reserve: None }
     }
 }
 
@@ -40,11 +42,18 @@ impl Default for Job<'_> {
 pub enum Admission {
     /// Every rule admitted it, and its cost is spent.
     Admitted,
+    /// Its cost is spent, and it is to start later. Whatever asks after it on a rule and identity that it spent starts no
+    /// earlier.
+    Reserved {
+        /// In so many milliseconds.
+        starts_in: u64,
+    },
     /// Nothing is spent.
     Refused {
         /// Milliseconds until no rule refuses it, if nobody else spends.
         retry_after: u64,
-        /// The rules that refuse, by their index in the policy.
+        /// The rules that refuse, by their index in the policy: those that it can't start by now, or as far ahead as it
+        /// would reserve.
         rules: Vec<usize>,
         /// Whether every lease is held.
         lease: bool,
@@ -52,16 +61,19 @@ pub enum Admission {
 }
 
 impl Admission {
-    /// Whether the job may start.
+    /// Whether the job may start: now, or when a reservation says.
     pub const fn is_admitted(&self) -> bool {
-        matches!(self, Self::Admitted)
+        !matches!(self, Self::Refused { .. })
     }
 
-    /// How long until no rule refuses it, if nobody else spends; nothing when it was admitted.
+    /// How long until a reserved job starts, or no rule refuses one that was refused, if nobody else spends; nothing when it was
+    /// admitted.
     pub const fn wait(&self) -> Duration {
         match self {
             Self::Admitted => Duration::ZERO,
-            Self::Refused { retry_after, .. } => Duration::from_millis(*retry_after),
+            Self::Reserved { starts_in: wait } | Self::Refused { retry_after: wait, .. } => {
+                Duration::from_millis(*wait)
+            }
         }
     }
 }
@@ -100,7 +112,7 @@ pub struct RuleState {
 }
 
 /// A rule, where the job's state of it is, and what was decided.
-type Step<'a> = (Key<'a>, Rule, Decision);
+type Step<'a> = (Key<'a>, &'a Rule, Decision);
 
 impl Engine {
     /// `VALVE.DEFINE`: puts a policy in force, or finds it in force already. Returns its fingerprint.
@@ -142,12 +154,16 @@ impl Engine {
     /// assert_eq!(engine.policy_admit(now, b"mail", fingerprint.as_bytes(), &job)?, Admission::Admitted);
     /// let refused = Admission::Refused { retry_after: 60, rules: vec![0], lease: false };
     /// assert_eq!(engine.policy_admit(now + 40, b"mail", fingerprint.as_bytes(), &job)?, refused);
+    /// let ahead = Job { reserve: Positive::new(60), ..job };
+    /// let reserved = Admission::Reserved { starts_in: 60 };
+    /// assert_eq!(engine.policy_admit(now + 40, b"mail", fingerprint.as_bytes(), &ahead)?, reserved);
     /// # Ok::<(), tidegate::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::NoPolicy`]; [`Error::InvalidOptions`] when another policy is in force, or an identity or the lease is
-    /// missing; [`Error::CostExceedsLimit`]; [`Error::OutOfMemory`].
+    /// missing, or the policy limits how many jobs run at once and the start is to be reserved; [`Error::CostExceedsLimit`];
+    /// [`Error::OutOfMemory`].
     pub fn policy_admit(
         &mut self,
         now: u64,
@@ -167,6 +183,11 @@ impl Engine {
         }
         let lease = match (policy.concurrency, job.lease) {
             (None, _) => None,
+            (Some(_), _) if job.reserve.is_some() => {
+                return Err(Error::InvalidOptions(
+                    "reserve must be left out, since the policy limits concurrency".to_string(),
+                ));
+            }
             (Some(_), None) => {
                 return Err(Error::InvalidOptions(
                     "lease must be given, since the policy limits concurrency".to_string(),
@@ -178,15 +199,21 @@ impl Engine {
         let mut new = 0_usize;
         for (index, (rule, space)) in policy.deciders.iter().zip(&found.spaces).enumerate() {
             let key = Key { space: *space, name: identity(policy, index, job)? };
-            let decision = self.keyspace.decide(key, rule, job.cost);
+            let at = self.keyspace.starts(key);
+            let decision = self.keyspace.decide_at(at, key, rule, job.cost);
             new = new.saturating_add(usize::from(decision.new));
-            steps.push((key, *rule, decision));
+            steps.push((key, rule, decision));
         }
+        let ahead = job.reserve.map_or(0, Positive::get);
         let mut retry_after = 0_u64;
         let mut refusing = Vec::new();
         for (index, (_, _, decision)) in steps.iter().enumerate() {
-            if let Retry::After(wait) = decision.verdict.retry {
-                retry_after = retry_after.max(wait);
+            let mut wait = decision.at.saturating_sub(now);
+            if let Retry::After(more) = decision.verdict.retry {
+                wait = wait.saturating_add(more);
+            }
+            retry_after = retry_after.max(wait);
+            if wait > ahead {
                 refusing.push(index);
             }
         }
@@ -201,14 +228,17 @@ impl Engine {
             }
             lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
         }
-        if !refusing.is_empty() || lease_wait.is_some() {
-            if job.wait {
-                for (key, rule, _) in steps.iter() {
-                    self.keyspace.settle(*key, rule)?;
-                }
+        if (retry_after > 0 || lease_wait.is_some()) && (job.wait || job.reserve.is_some()) {
+            for (key, rule, decision) in steps.iter() {
+                self.keyspace.settle(decision.at, *key, rule)?;
             }
+        }
+        if !refusing.is_empty() || lease_wait.is_some() {
             let retry_after = retry_after.max(lease_wait.unwrap_or(0));
             return Ok(Admission::Refused { retry_after, rules: refusing, lease: lease_wait.is_some() });
+        }
+        if retry_after > 0 {
+            return reserve(&mut self.keyspace, &steps, new, job.cost, retry_after);
         }
         if new > 0 {
             self.keyspace.ensure_room(new)?;
@@ -230,8 +260,15 @@ impl Engine {
         else {
             return Vec::new();
         };
-        let identities = (0..policy.rules.len()).map(|index| identity(policy, index, job));
-        found.spaces.iter().copied().zip(identities).filter_map(|(space, name)| Some((space, name.ok()?))).collect()
+        let mut keys = Vec::new();
+        for (index, space) in found.spaces.iter().copied().enumerate() {
+            let Ok(name) = identity(policy, index, job) else { continue };
+            if self.keyspace.any_reserved() {
+                keys.push((space.reservations(), name));
+            }
+            keys.push((space, name));
+        }
+        keys
     }
 
     /// `VALVE.SHOW`: the policy in force and the live states of its rules.
@@ -255,8 +292,9 @@ impl Engine {
             }
             if let (Some(stated), Some(decider)) = (policy.rules.get(rule), policy.deciders.get(rule)) {
                 // A job that costs the most is refused while anything is in use, and a refusal tells what is.
-                let verdict = self.keyspace.decide(key, decider, stated.most()).verdict;
-                let state = shown(rule, key.name, stated.most().get(), &verdict);
+                let at = self.keyspace.starts(key);
+                let verdict = self.keyspace.decide_at(at, key, decider, stated.most()).verdict;
+                let state = shown(rule, key.name, stated.most().get(), &verdict, at.saturating_sub(now));
                 let at = states.partition_point(|before: &RuleState| {
                     (before.rule, &before.identity) < (state.rule, &state.identity)
                 });
@@ -376,7 +414,32 @@ fn check_fingerprint(policy: &Policy, given: &[u8]) -> Result<(), Error> {
     )))
 }
 
-fn shown(rule: usize, identity: &[u8], most: u64, verdict: &Verdict) -> RuleState {
-    let (remaining, reset_after) = if verdict.allowed { (most, 0) } else { (verdict.remaining, verdict.reset_after) };
+/// Spends every rule as of the instant at which all of them admit.
+#[cold]
+#[inline(never)]
+fn reserve(
+    keyspace: &mut Keyspace,
+    steps: &Steps<'_>,
+    new: usize,
+    cost: Positive,
+    starts_in: u64,
+) -> Result<Admission, Error> {
+    let now = keyspace.now();
+    let starts = now.saturating_add(starts_in);
+    let first = steps.iter().filter(|(.., decision)| decision.at == now).count();
+    keyspace.ensure_room(new.saturating_add(first))?;
+    for (key, rule, _) in steps.iter() {
+        // Every rule admits from its own earliest instant on.
+        let decision = keyspace.decide_at(starts, *key, rule, cost);
+        keyspace.commit(*key, &decision)?;
+        keyspace.reserve(*key, starts)?;
+    }
+    Ok(Admission::Reserved { starts_in })
+}
+
+/// What is in use once the reservations have started, `ahead` ms from now; until then nothing is free.
+fn shown(rule: usize, identity: &[u8], most: u64, verdict: &Verdict, ahead: u64) -> RuleState {
+    let (free, reset_after) = if verdict.allowed { (most, 0) } else { (verdict.remaining, verdict.reset_after) };
+    let (remaining, reset_after) = (if ahead > 0 { 0 } else { free }, reset_after.saturating_add(ahead));
     RuleState { rule, identity: identity.into(), used: most.saturating_sub(remaining), remaining, reset_after }
 }

@@ -76,6 +76,8 @@ pub(super) struct Known {
     pub limiters: SortedMap<Option<SavedLimiter>>,
     pub all_limiters: bool,
     pub namespaces: SortedMap<()>,
+    /// Whether it is known until when anything is reserved.
+    pub reserved: bool,
 }
 
 impl Known {

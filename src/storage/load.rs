@@ -65,7 +65,13 @@ impl<S: Sql> Store<S> {
                 let rules = self.engine.policies.get(namespace);
                 let spaces: Vec<Space> =
                     rules.into_iter().flat_map(|found| found.known_rules().map(|(_, space)| space)).collect();
-                spaces.into_iter().try_for_each(|space| self.load_space(space))
+                let reserved = self.engine.keyspace().any_reserved();
+                spaces.into_iter().try_for_each(|space| {
+                    if reserved {
+                        self.load_space(space.reservations())?;
+                    }
+                    self.load_space(space)
+                })
             }
         }
     }
@@ -193,6 +199,16 @@ impl<S: Sql> Store<S> {
             return Ok(());
         }
         self.known.namespaces.insert(namespace, ());
+        if !self.known.reserved {
+            self.known.reserved = true;
+            let rows = self.sql.read(Query::LatestExpiry, &[Bind::Integer(Space::RESERVATIONS.0.into())])?;
+            let latest = match rows.first().and_then(|row| row.first()) {
+                // Text isn't sorted as the numbers it stands for.
+                Some(Cell::Text(_)) => u64::MAX,
+                latest => latest.and_then(Cell::unsigned).unwrap_or(0),
+            };
+            self.engine.keyspace().reserved_until(latest);
+        }
         let rows = self.sql.read(Query::ReadKey, &[Bind::Integer(NAMESPACES), Bind::Bytes(namespace)])?;
         let Some(data) = rows.first().and_then(|row| row.get(5)).and_then(Cell::bytes) else { return Ok(()) };
         let mut lines = data.split(|byte| *byte == b'\n');

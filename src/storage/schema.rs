@@ -47,6 +47,7 @@ pub enum Query {
     DeleteSpace,
     DeleteExpired,
     CountLive,
+    LatestExpiry,
     AnythingLeft,
     EndOfStep,
     DeleteExpiredBetween,
@@ -98,6 +99,7 @@ impl Query {
             Self::CountLive => {
                 "SELECT count(DISTINCT name) FROM tidegate WHERE space = ?1 AND (expires IS NULL OR expires > ?2)"
             }
+            Self::LatestExpiry => "SELECT max(expires) FROM tidegate WHERE space >= ?1",
             Self::AnythingLeft => "SELECT 1 FROM tidegate WHERE space <> -1 LIMIT 1",
             Self::EndOfStep => {
                 "SELECT space, name, at FROM tidegate WHERE (space, name, at) > (?1, ?2, ?3) \

@@ -199,7 +199,7 @@ proptest! {
             states.serve(now);
             let identity = [who];
             let scope: [(&[u8], &[u8]); 1] = [(b"who", &identity)];
-            let job = Job { cost: positive(cost), scope: &scope, lease: None, wait: false };
+            let job = Job { cost: positive(cost), scope: &scope, lease: None, wait: false, reserve: None };
             let got = engine.policy_admit(now, b"ns", fingerprint.as_bytes(), &job);
             if cost > most {
                 prop_assert_eq!(got.map_err(|error| error.code()), Err("COST_EXCEEDS_LIMIT"));

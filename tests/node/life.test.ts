@@ -152,6 +152,6 @@ describe("the module stays small", () => {
   it("no larger than it is", () => assert.ok(bytes.length <= 123 * 1024, `${bytes.length} bytes`));
   it("no larger than it is in gzip", () => {
     const zipped = gzipSync(bytes, { level: 9 }).length;
-    assert.ok(zipped <= 56 * 1024, `${zipped} bytes`);
+    assert.ok(zipped <= 57 * 1024, `${zipped} bytes`);
   });
 });

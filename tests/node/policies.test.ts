@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Engine } from "tidegate";
-import { parseReply, policyCases, resp, type VectorReply } from "./vectors.ts";
+import { admitCommand, POLICY_FILES, parseReply, policyCases, resp, type VectorReply } from "./vectors.ts";
 
-for (const file of ["reference-policies", "shared-policies"] as const) {
+for (const file of POLICY_FILES) {
   describe(`${file}: every case holds through execute`, () => {
     for (const { name, rate, error, steps } of policyCases(file)) {
       it(name, () => {
@@ -16,13 +16,16 @@ for (const file of ["reference-policies", "shared-policies"] as const) {
           return;
         }
         assert.ok(typeof defined === "string" && /^[0-9a-f]{64}$/.test(defined), `no fingerprint: ${defined}`);
-        for (const [step, { at, cost, scope, reply }] of steps.entries()) {
+        for (const [index, step] of steps.entries()) {
+          const { at, cost, reply } = step;
           now = at;
-          const scopes = Object.entries(scope).flatMap(([dimension, identity]) => ["SCOPE", dimension, identity]);
-          const got = run("VALVE.ADMIT", "ns", defined, String(cost), ...scopes);
-          const label = `step ${step}: cost ${cost} at ${at}`;
+          const got = run(...admitCommand(defined, step));
+          const label = `step ${index}: cost ${cost} at ${at}`;
           if ("error" in reply) assert.equal(errorCode(got), reply.error, label);
-          else assert.deepEqual(got, [Number(reply.allowed), reply.retryAfterMs, reply.blockedBy ?? []], label);
+          else {
+            const { allowed, retryAfterMs, startsInMs, blockedBy = [] } = reply;
+            assert.deepEqual(got, [Number(allowed), startsInMs ?? retryAfterMs, blockedBy], label);
+          }
         }
       });
     }

@@ -30,12 +30,26 @@ export interface PolicyCase {
     readonly at: number;
     readonly cost: number;
     readonly scope: Readonly<Record<string, string>>;
-    readonly reply: { allowed: boolean; retryAfterMs: number; blockedBy?: number[] } | { error: string };
+    /** How far ahead it would reserve a start. */
+    readonly reserve?: number;
+    readonly reply:
+      | { allowed: boolean; retryAfterMs: number; startsInMs?: number; blockedBy?: number[] }
+      | { error: string };
   }[];
 }
 
+/** The files of `tests/vectors` with policy cases. */
+export const POLICY_FILES = ["reference-policies", "shared-policies", "reservations"] as const;
+
+/** What a step asks. */
+export function admitCommand(fingerprint: string, { cost, scope, reserve }: PolicyCase["steps"][number]): string[] {
+  const scopes = Object.entries(scope).flatMap(([dimension, identity]) => ["SCOPE", dimension, identity]);
+  const ahead = reserve === undefined ? [] : ["RESERVE", String(reserve)];
+  return ["VALVE.ADMIT", "ns", fingerprint, String(cost), ...scopes, ...ahead];
+}
+
 /** The policy cases of one file of `tests/vectors`. */
-export function policyCases(file: "reference-policies" | "shared-policies"): PolicyCase[] {
+export function policyCases(file: (typeof POLICY_FILES)[number]): PolicyCase[] {
   return JSON.parse(readFileSync(new URL(`../vectors/${file}.json`, import.meta.url), "utf8"));
 }
 

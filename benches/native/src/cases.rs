@@ -148,7 +148,7 @@ impl Case {
         let fingerprint = engine.policy_define(NOW, b"jobs", json.as_bytes()).expect("a policy");
         Box::new(move |now, key, cost| {
             let scope: [(&[u8], &[u8]); 1] = [(b"user", black_box(key))];
-            let job = Job { cost, scope: &scope, lease: None, wait: false };
+            let job = Job { cost, scope: &scope, lease: None, wait: false, reserve: None };
             let answer = engine.policy_admit(now, b"jobs", fingerprint.as_bytes(), &job).expect("an answer");
             answer == Admission::Admitted
         })

@@ -7,6 +7,8 @@ export type {
   FetchInit,
   JobContext,
   OptionsArgument,
+  ReserveOptions,
+  ReserveResult,
   RunOptions,
   Scoped,
   Store,

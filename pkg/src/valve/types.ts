@@ -55,6 +55,12 @@ export type AdmitOptions<R extends Rate> = Scoped<R> & {
   readonly cost?: number;
 };
 
+/** What `reserve` takes. */
+export type ReserveOptions<R extends Rate> = AdmitOptions<R> & {
+  /** The most milliseconds ahead that the start may be. */
+  readonly maxStartInMs: number;
+};
+
 /** What `run` takes. */
 export type RunOptions<R extends Rate> = AdmitOptions<R> & {
   /** Ends the waiting, and is handed on to the job. */
@@ -102,6 +108,23 @@ export type AdmitResult =
       /** Milliseconds until no rule refuses it, if nobody else spends. */
       readonly retryAfterMs: number;
       /** The rules that refuse. */
+      readonly blockedBy: readonly BlockedBy[];
+    };
+
+/** The answer of `reserve`. */
+export type ReserveResult =
+  | {
+      readonly allowed: true;
+      /** When the job may start, from now; 0 at once. */
+      readonly startsInMs: number;
+      readonly retryAfterMs: 0;
+      readonly blockedBy: readonly [];
+    }
+  | {
+      readonly allowed: false;
+      /** When it could have started, as things stand. */
+      readonly retryAfterMs: number;
+      /** The rules that would let it start no sooner than `maxStartInMs` allows. */
       readonly blockedBy: readonly BlockedBy[];
     };
 

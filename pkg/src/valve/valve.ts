@@ -19,6 +19,8 @@ import type {
   FetchInit,
   JobContext,
   OptionsArgument,
+  ReserveOptions,
+  ReserveResult,
   RunOptions,
   Scoped,
   Store,
@@ -140,6 +142,45 @@ export class ValveBase<const R extends Rate> {
     if (refusal === undefined) {
       this.#admitted++;
       return { allowed: true, retryAfterMs: 0, blockedBy: [] };
+    }
+    this.#refused++;
+    return { allowed: false, ...refusal };
+  }
+
+  /**
+   * Takes the budget of one job now, for a start that is at most `maxStartInMs` ahead, and tells when that is; or refuses, and
+   * takes nothing. The caller starts the job then: it may sleep, schedule it elsewhere, or tell a user when to come back. What
+   * is reserved can't be given back.
+   *
+   * Whatever asks later on the same rules starts no earlier. A job that waits for a scoped rule holds up every identity on the
+   * rules without a scope, so let it be no further ahead than others can wait. Not for a policy with `concurrency`.
+   *
+   * ```ts
+   * const valve = new Valve({ namespace: "mail", rate: { limit: 10, interval: "1s" } });
+   * const slot = await valve.reserve({ maxStartInMs: 5000 });
+   * if (slot.allowed) console.log(`starts in ${slot.startsInMs} ms`);
+   * ```
+   */
+  async reserve(options: ReserveOptions<R>): Promise<ReserveResult> {
+    if (this.#closing) throw closed();
+    if (this.#leases) {
+      throw invalidOption(
+        "concurrency",
+        this.#policy.concurrency,
+        "left out where starts are reserved: nobody knows when a lease is free",
+      );
+    }
+    const { maxStartInMs, ...rest } = (options ?? {}) as ReserveOptions<R>;
+    positive("maxStartInMs", maxStartInMs);
+    const { cost, scope } = this.#readJob(rest as AdmitOptions<RateRule>);
+    const command = this.#admitCommand(cost, scope, undefined, false);
+    command.push("RESERVE", maxStartInMs);
+    const [reply = null] = await this.#ask([command]);
+    const refusal = this.#readAdmission(reply);
+    if (refusal === undefined) {
+      this.#admitted++;
+      const [, startsInMs] = reply as readonly [number, number];
+      return { allowed: true, startsInMs, retryAfterMs: 0, blockedBy: [] };
     }
     this.#refused++;
     return { allowed: false, ...refusal };

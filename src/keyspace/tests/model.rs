@@ -209,7 +209,7 @@ fn run(seed: u64, mask: u64, steps: usize) {
             }
             35..60 => {
                 let (units, window) = (1 + random.below(3), [1_000, 1_000, 1_000, 5_000][random.index(4)]);
-                keyspace.log(place, key, &rule(100, window), Positive::new(units).unwrap()).unwrap();
+                keyspace.log(place, key, &rule(100, window), keyspace.now(), Positive::new(units).unwrap()).unwrap();
                 vec![model.log(&owned, units, window)]
             }
             60..65 => {

@@ -96,7 +96,7 @@ fn log_entries_that_had_left_stay_away_when_the_clock_steps_back() {
     let key = ordinary("k");
     for now in [100, 900, 950] {
         keyspace.advance(now);
-        keyspace.log(keyspace.locate(key), key, &rule(10, 1_000), Positive::ONE).unwrap();
+        keyspace.log(keyspace.locate(key), key, &rule(10, 1_000), keyspace.now(), Positive::ONE).unwrap();
     }
     keyspace.advance(1_500);
     keyspace.advance(200);
