@@ -114,15 +114,19 @@ export type AdmitResult =
 /** The answer of `reserve`. */
 export type ReserveResult =
   | {
+      /** The job may start at `startsInMs`, and its cost is spent. */
       readonly allowed: true;
-      /** When the job may start, from now; 0 at once. */
+      /** Milliseconds until the job may start; 0 at once. */
       readonly startsInMs: number;
+      /** Always 0: there is nothing to ask for again. */
       readonly retryAfterMs: 0;
+      /** No rule refused. */
       readonly blockedBy: readonly [];
     }
   | {
+      /** No start is reserved, and nothing is spent. */
       readonly allowed: false;
-      /** When it could have started, as things stand. */
+      /** Milliseconds until it could start, if nobody else spends. */
       readonly retryAfterMs: number;
       /** The rules that would let it start no sooner than `maxStartInMs` allows. */
       readonly blockedBy: readonly BlockedBy[];
