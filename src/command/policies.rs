@@ -8,7 +8,10 @@ use super::resp::Writer;
 use crate::policy::{Admission, Job, Shown};
 use crate::{Engine, Error, Positive};
 
-/// The options of `VALVE.ADMIT`: `[SCOPE dimension identity]... [LEASE id] [WAIT] [RESERVE max-ms]`.
+/// The most jobs of one `VALVE.ADMIT`, so that no command keeps the others waiting.
+const MOST_TIMES: u64 = 1000;
+
+/// The options of `VALVE.ADMIT`: `[SCOPE dimension identity]... [LEASE id | RESERVE max-ms | TIMES n] [WAIT]`.
 #[derive(Clone, Debug, Default)]
 pub struct AdmitOptions<'a> {
     /// Pairs of dimension and identity.
@@ -16,6 +19,7 @@ pub struct AdmitOptions<'a> {
     lease: Option<&'a [u8]>,
     wait: bool,
     reserve: Option<Positive>,
+    times: Option<Positive>,
 }
 
 impl<'a> AdmitOptions<'a> {
@@ -27,6 +31,9 @@ impl<'a> AdmitOptions<'a> {
         let mut read = Self::default();
         loop {
             let rest = match *options {
+                [] if read.times.is_some() && (read.lease.is_some() || read.reserve.is_some()) => {
+                    return Err(Error::Syntax);
+                }
                 [] => return Ok(read),
                 [name, dimension, identity, ref rest @ ..] if is(name, b"SCOPE") => {
                     read.scope.push((dimension, identity));
@@ -38,6 +45,10 @@ impl<'a> AdmitOptions<'a> {
                 }
                 [name, most, ref rest @ ..] if is(name, b"RESERVE") && read.reserve.is_none() => {
                     read.reserve = Some(integer(most)?);
+                    rest
+                }
+                [name, times, ref rest @ ..] if is(name, b"TIMES") && read.times.is_none() => {
+                    read.times = Some(integer(times)?);
                     rest
                 }
                 [name, ref rest @ ..] if is(name, b"WAIT") => {
@@ -68,7 +79,17 @@ pub(super) fn run(
             writer.bulk(engine.policy_define(now, namespace, policy)?.as_bytes());
         }
         PolicyCommand::Admit { namespace, fingerprint, cost, ref options } => {
-            return Ok(admission(writer, &engine.policy_admit(now, namespace, fingerprint, &options.job(cost))?));
+            let job = options.job(cost);
+            let times = options.times.map_or(1, Positive::get).min(MOST_TIMES);
+            let mut answer = engine.policy_admit(now, namespace, fingerprint, &job)?;
+            let mut admitted = u64::from(answer.is_admitted());
+            while answer.is_admitted() && admitted < times {
+                // The first one's records are there, so the others can only be admitted or refused.
+                answer = engine.policy_admit(now, namespace, fingerprint, &job)?;
+                admitted = admitted.saturating_add(u64::from(answer.is_admitted()));
+            }
+            admission(writer, admitted, &answer);
+            return Ok(admitted > 0);
         }
         PolicyCommand::Show { namespace } => show(writer, &engine.policy_show(now, namespace)?),
         PolicyCommand::Forget { namespace } => writer.bulk(engine.policy_forget(now, namespace)?.as_bytes()),
@@ -78,30 +99,24 @@ pub(super) fn run(
     Ok(true)
 }
 
-/// The reply of `VALVE.ADMIT`: allowed, `retry_after_ms`, and the indexes of the rules that refuse, -1 for the lease. Of a
-/// reservation the second figure is when it starts. Whether it was admitted.
-fn admission(writer: &mut Writer<'_>, admission: &Admission) -> bool {
-    writer.array(3);
-    let starts_in = match admission {
-        Admission::Admitted => 0,
-        Admission::Reserved { starts_in } => *starts_in,
-        Admission::Refused { retry_after, rules, lease } => {
-            writer.integer(0);
-            writer.integer(signed(*retry_after));
-            writer.array(rules.len().saturating_add(usize::from(*lease)));
-            for rule in rules {
-                writer.count(*rule);
-            }
-            if *lease {
-                writer.integer(-1);
-            }
-            return false;
-        }
+/// The reply of `VALVE.ADMIT`: how many were admitted, `retry_after_ms`, and the indexes of the rules that refuse the next
+/// one, -1 for the lease. Of a reservation the second figure is when it starts.
+fn admission(writer: &mut Writer<'_>, admitted: u64, answer: &Admission) {
+    let (ms, rules, lease) = match answer {
+        Admission::Admitted => (0, [].as_slice(), false),
+        Admission::Reserved { starts_in } => (*starts_in, [].as_slice(), false),
+        Admission::Refused { retry_after, rules, lease } => (*retry_after, rules.as_slice(), *lease),
     };
-    writer.integer(1);
-    writer.integer(signed(starts_in));
-    writer.array(0);
-    true
+    writer.array(3);
+    writer.integer(signed(admitted));
+    writer.integer(signed(ms));
+    writer.array(rules.len().saturating_add(usize::from(lease)));
+    for rule in rules {
+        writer.count(*rule);
+    }
+    if lease {
+        writer.integer(-1);
+    }
 }
 
 fn show(writer: &mut Writer<'_>, shown: &Shown<'_>) {

@@ -109,6 +109,8 @@ fn only_a_canonical_integer_in_range_is_one() {
         assert_eq!(client.words(&["SET", "k", "v", "PXAT", bad]), INTEGER);
         assert_eq!(client.words(&["SCAN", "0", "COUNT", bad]), INTEGER);
         assert_eq!(client.words(&["VALVE.ADMIT", "ns", "x", bad]), INTEGER);
+        assert_eq!(client.words(&["VALVE.ADMIT", "ns", "x", "1", "RESERVE", bad]), INTEGER);
+        assert_eq!(client.words(&["VALVE.ADMIT", "ns", "x", "1", "TIMES", bad]), INTEGER);
         if bad != "0" {
             assert_eq!(client.words(&["CL.THROTTLE", "k", bad, "1", "1"]), INTEGER);
             assert_eq!(client.words(&["CL.THROTTLE", "k", "1", "1", "1", bad]), INTEGER);
@@ -166,6 +168,12 @@ fn options_are_refused_unless_they_are_known_complete_and_consistent() {
         "VALVE.ADMIT ns x 1 SCOPE a",
         "VALVE.ADMIT ns x 1 LEASE",
         "VALVE.ADMIT ns x 1 LEASE a LEASE b",
+        "VALVE.ADMIT ns x 1 RESERVE",
+        "VALVE.ADMIT ns x 1 RESERVE 1 RESERVE 1",
+        "VALVE.ADMIT ns x 1 TIMES",
+        "VALVE.ADMIT ns x 1 TIMES 1 TIMES 1",
+        "VALVE.ADMIT ns x 1 TIMES 1 LEASE a",
+        "VALVE.ADMIT ns x 1 RESERVE 1 TIMES 1",
         "HELLO 3 AUTH",
         "HELLO 3 AUTH default",
         "HELLO 3 SETNAME",

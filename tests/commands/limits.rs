@@ -213,6 +213,31 @@ fn policies_are_defined_asked_shown_and_forgotten() {
 }
 
 #[test]
+fn one_command_admits_as_many_equal_jobs_as_pass() {
+    let mut client = Client::new();
+    let rules = r#"[{"limit":2000,"interval":"1h","burst":2000},{"limit":5,"interval":"1h","algorithm":"fixed-window","name":"w","scope":"t"}]"#;
+    let defined = client.words(&["VALVE.DEFINE", "ns", rules]);
+    let fingerprint = defined["$64|".len()..].trim_end_matches('|').to_owned();
+    let mut admit =
+        |tenant, times| client.words(&["VALVE.ADMIT", "ns", &fingerprint, "2", "SCOPE", "t", tenant, "TIMES", times]);
+    assert_eq!(admit("a", "1"), "*3|:1|:0|*0|");
+    assert!(admit("a", "5").starts_with("*3|:1|:") && admit("a", "5").starts_with("*3|:0|:"));
+    assert!(admit("a", "1").ends_with("|*1|:1|"), "the scoped rule refuses");
+    assert_eq!(admit("b", "2"), "*3|:2|:0|*0|");
+    let shown = client.run("VALVE.SHOW ns");
+    assert!(shown.contains("|$4|used|:8|") && shown.matches("|$4|used|:4|").count() == 2, "{shown}");
+}
+
+#[test]
+fn one_command_admits_at_most_a_thousand_jobs() {
+    let mut client = Client::new();
+    let defined = client.words(&["VALVE.DEFINE", "ns", r#"{"limit":9000,"interval":"1h","burst":9000}"#]);
+    let fingerprint = defined["$64|".len()..].trim_end_matches('|').to_owned();
+    let times = client.words(&["VALVE.ADMIT", "ns", &fingerprint, "1", "TIMES", "9007199254740991"]);
+    assert_eq!(times, "*3|:1000|:0|*0|");
+}
+
+#[test]
 fn flushing_deletes_ordinary_keys_and_leaves_limiters_and_policies() {
     let mut client = Client::new();
     let policy = r#"{"limit":1,"interval":"1h"}"#;

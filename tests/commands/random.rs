@@ -57,7 +57,7 @@ const NAMES: [&str; 50] = [
     "",
     "GCRA.LIMIT",
 ];
-const WORDS: [&str; 44] = [
+const WORDS: [&str; 46] = [
     "k",
     "l",
     "ns",
@@ -98,6 +98,8 @@ const WORDS: [&str; 44] = [
     "SCOPE",
     "LEASE",
     "WAIT",
+    "RESERVE",
+    "TIMES",
     "SETNAME",
     "3",
     "{\"limit\":1,\"interval\":5}",

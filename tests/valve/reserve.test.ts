@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { HotKV, type Rate, Valve } from "tidegate";
+import { HotKV, type Rate, Valve, type ValveOptions } from "tidegate";
 import { mostInAnyWindow, VirtualTime } from "./virtual.ts";
 
-function paced<const R extends Rate>(rate: R) {
+function paced<const R extends Rate>(rate: ValveOptions<R>["rate"]) {
   const time = new VirtualTime();
   const store = new HotKV({ clock: time.clock });
-  const make = () => new Valve({ store, namespace: "ns", rate, timers: time });
+  const make = () => new Valve<R>({ store, namespace: "ns", rate, timers: time });
   return { time, store, make, valve: make() };
 }
 

@@ -37,6 +37,9 @@ const LOOKS_A_LEASE = 30;
 const OPTIONS = ["store", "namespace", "rate", "concurrency", "queue", "spreadMs", "seed", "timers"];
 const JOB_OPTIONS = ["cost", "scope", "signal", "maxWaitMs", "priority"];
 
+/** A job of which nothing was said. */
+const ONE_UNIT = { cost: 1, scope: [] };
+
 /** A job that waits. */
 interface Waiting extends Place {
   readonly cost: number;
@@ -96,6 +99,7 @@ export class ValveBase<const R extends Rate> {
   /** The line whose head a rule of all lines refused, and until when nobody is asked for. */
   #turn: Line | undefined;
   #heldUntil = 0;
+  /** How many jobs with leases are asked for at once: those after a refused one were asked for in vain. */
   #atOnce = 1;
   #pumping = false;
   /** Whether something changed since the pump looked. */
@@ -133,7 +137,7 @@ export class ValveBase<const R extends Rate> {
   /** Asks for one job without waiting. What it is allowed is spent; a lease, where there is one, runs out by itself. */
   async admit(...[options]: OptionsArgument<R, AdmitOptions<R>>): Promise<AdmitResult> {
     if (this.#closing) throw closed();
-    const { cost, scope } = this.#readJob(options ?? {});
+    const { cost, scope } = this.#readJob(options);
     const paused = this.#pausedFor(JSON.stringify(scope));
     if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] };
     const lease = this.#leases && crypto.randomUUID();
@@ -153,7 +157,8 @@ export class ValveBase<const R extends Rate> {
    * is reserved can't be given back.
    *
    * Whatever asks later on the same rules starts no earlier. A job that waits for a scoped rule holds up every identity on the
-   * rules without a scope, so let it be no further ahead than others can wait. Not for a policy with `concurrency`.
+   * rules without a scope, so let it be no further ahead than others can wait. While the valve is paused nothing is reserved. Not
+   * for a policy with `concurrency`.
    *
    * ```ts
    * const valve = new Valve({ namespace: "mail", rate: { limit: 10, interval: "1s" } });
@@ -173,6 +178,8 @@ export class ValveBase<const R extends Rate> {
     const { maxStartInMs, ...rest } = (options ?? {}) as ReserveOptions<R>;
     positive("maxStartInMs", maxStartInMs);
     const { cost, scope } = this.#readJob(rest as AdmitOptions<RateRule>);
+    const paused = this.#pausedFor(JSON.stringify(scope));
+    if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] };
     const command = this.#admitCommand(cost, scope, undefined, false);
     command.push("RESERVE", maxStartInMs);
     const [reply = null] = await this.#ask([command]);
@@ -187,7 +194,7 @@ export class ValveBase<const R extends Rate> {
   }
 
   /** Waits for the job's turn, runs it, and returns or throws what it does. */
-  async run<T>(
+  run<T>(
     job: (context: JobContext) => T | PromiseLike<T>,
     ...[options]: OptionsArgument<R, RunOptions<R>>
   ): Promise<T> {
@@ -243,8 +250,8 @@ export class ValveBase<const R extends Rate> {
   ): Promise<T> {
     if (typeof job !== "function") throw invalidOption("job", job, "a function");
     if (this.#closing) throw closed();
-    const { signal, maxWaitMs, priority = 0, ...rest } = (options ?? {}) as RunOptions<R>;
-    const { cost, scope } = this.#readJob(rest as AdmitOptions<RateRule>);
+    const { signal, maxWaitMs, priority = 0 }: RunOptions<RateRule> = options ?? {};
+    const { cost, scope } = this.#readJob(options);
     if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0)) {
       throw invalidOption("maxWaitMs", maxWaitMs, "a number of milliseconds from 0");
     }
@@ -255,7 +262,14 @@ export class ValveBase<const R extends Rate> {
     }
     const since = this.#timers.now();
     const lease = await this.#wait(cost, scope, priority, since, since + (maxWaitMs ?? NEVER), signal, order);
-    return this.#start(job, this.#timers.now() - since, lease, signal);
+    const waitedMs = this.#timers.now() - since;
+    try {
+      return await job(lease === undefined ? new Context(signal, waitedMs) : this.#leased(lease, signal, waitedMs));
+    } finally {
+      this.#running--;
+      if (lease !== undefined) this.#release(lease);
+      this.#finish();
+    }
   }
 
   /** A function that runs `job` in its turn, with the arguments it is called with. */
@@ -303,12 +317,15 @@ export class ValveBase<const R extends Rate> {
     this.#fingerprint = undefined;
   }
 
-  #readJob(options: { readonly cost?: number; readonly scope?: Readonly<Record<string, string>> }) {
-    onlyFields(options, "options", JOB_OPTIONS);
-    const { cost = 1, scope = {} } = options;
+  #readJob(options: AdmitOptions<RateRule> | undefined): Pick<Waiting, "cost" | "scope"> {
+    const { dimensions } = this.#policy;
+    if (options === undefined && dimensions.length === 0) return ONE_UNIT;
+    const given = options ?? {};
+    onlyFields(given, "options", JOB_OPTIONS);
+    const { cost = 1, scope = {} } = given;
     checkCost(this.#policy, cost);
     const identities: string[] = [];
-    for (const dimension of this.#policy.dimensions) {
+    for (const dimension of dimensions) {
       const identity = Object.hasOwn(scope, dimension) ? scope[dimension] : undefined;
       readText(`scope.${dimension}`, identity);
       identities.push(identity);
@@ -366,7 +383,7 @@ export class ValveBase<const R extends Rate> {
       if (deadline !== NEVER) this.#deadlines.add(job);
       if (this.#ready.has(line)) this.#ready.update(line);
       else if (!this.#blocked.has(line)) this.#ready.add(line);
-      this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
+      if (this.#listeners.size > 0) this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
       this.#pump();
     });
   }
@@ -433,39 +450,57 @@ export class ValveBase<const R extends Rate> {
       if (this.#heldUntil > now) return;
       const jobs = this.#nextJobs(line);
       if (jobs.length === 0) return;
-      const leases = jobs.map(() => this.#leases && crypto.randomUUID());
-      let replies: readonly Reply[];
+      await this.#askFor(jobs);
+    }
+  }
+
+  /** Asks for all of the jobs, which are equal: in one command, unless each takes a lease of its own. */
+  async #askFor(jobs: readonly Waiting[]): Promise<void> {
+    const leases = this.#leases ? jobs.map(() => crypto.randomUUID()) : [undefined];
+    const [{ cost, scope }] = jobs as [Waiting];
+    let replies: readonly Reply[];
+    try {
+      replies = await this.#ask(
+        leases.map((lease) => {
+          const command = this.#admitCommand(cost, scope, lease, true);
+          if (jobs.length > leases.length) command.push("TIMES", jobs.length);
+          return command;
+        }),
+      );
+    } catch (error) {
+      for (const job of jobs) this.#reject(job, error);
+      return;
+    }
+    let refused = false;
+    for (const [at, lease] of leases.entries()) {
+      const asked = lease === undefined ? jobs : jobs.slice(at, at + 1);
+      const reply = replies[at] ?? null;
+      let refusal: Refusal | undefined;
       try {
-        replies = await this.#ask(jobs.map((job, at) => this.#admitCommand(job.cost, job.scope, leases[at], true)));
+        refusal = this.#readAdmission(reply);
       } catch (error) {
-        for (const job of jobs) this.#reject(job, error);
+        for (const job of asked) this.#reject(job, error);
         continue;
       }
-      let refusals = 0;
-      for (const [at, job] of jobs.entries()) {
-        let refusal: Refusal | undefined;
-        try {
-          refusal = this.#readAdmission(replies[at] ?? null);
-        } catch (error) {
-          this.#reject(job, error);
-          continue;
+      let [left] = reply as [number];
+      for (const job of asked) {
+        if (left-- > 0) this.#admit(job, lease);
+        else {
+          if (refusal && !refused) this.#hold(job, refusal);
+          refused = true;
+          break;
         }
-        if (refusal === undefined) this.#admit(job, leases[at]);
-        else if (refusals++ === 0) this.#hold(job, refusal);
       }
-      this.#atOnce = refusals > 0 ? 1 : Math.min(MOST_AT_ONCE, this.#atOnce * 2);
     }
+    this.#atOnce = refused ? 1 : Math.min(MOST_AT_ONCE, this.#atOnce * 2);
   }
 
   /** The head of the line, and the jobs behind it that cost the same: one refused means all after it are. */
   #nextJobs(line: Line): Waiting[] {
     const jobs: Waiting[] = [];
+    const most = this.#leases ? this.#atOnce : MOST_AT_ONCE;
     const head = line.head as Waiting | undefined;
-    for (
-      let job = head;
-      job && job.cost === head?.cost && jobs.length < this.#atOnce;
-      job = job.after as Waiting | undefined
-    ) {
+    for (let job = head; job && job.cost === head?.cost && jobs.length < most; job = job.after as Waiting | undefined) {
       jobs.push(job);
     }
     return jobs;
@@ -481,7 +516,8 @@ export class ValveBase<const R extends Rate> {
     job.line.blockedUntil = 0;
     this.#running++;
     job.admit(lease);
-    this.#emit("admitted", () => ({ cost: job.cost, waitedMs: this.#timers.now() - job.since }));
+    if (this.#listeners.size > 0)
+      this.#emit("admitted", () => ({ cost: job.cost, waitedMs: this.#timers.now() - job.since }));
   }
 
   /** Lets the refused head of a line wait: everybody, where a rule of all lines refuses, and else its line alone. */
@@ -520,28 +556,15 @@ export class ValveBase<const R extends Rate> {
 
   /** How long jobs of these identities are paused for yet. */
   #pausedFor(key: string): number {
-    return (this.#pauses.get(key) ?? 0) - this.#timers.now();
+    return this.#pauses.size === 0 ? 0 : (this.#pauses.get(key) ?? 0) - this.#timers.now();
   }
 
-  /** Runs an admitted job. */
-  async #start<T>(
-    job: (context: JobContext) => T | PromiseLike<T>,
-    waitedMs: number,
-    lease: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
-    try {
-      if (lease === undefined) return await job(new Context(signal, waitedMs));
-      const lost = new AbortController();
-      this.#leases?.hold(lease, lost, this.#timers.now());
-      this.#arm();
-      const either = signal ? AbortSignal.any([signal, lost.signal]) : lost.signal;
-      return await job({ signal: either, waitedMs, lease });
-    } finally {
-      this.#running--;
-      if (lease !== undefined) this.#release(lease);
-      this.#finish();
-    }
+  /** Holds the lease of a job that starts; what the job is told. */
+  #leased(lease: string, signal: AbortSignal | undefined, waitedMs: number): JobContext {
+    const lost = new AbortController();
+    this.#leases?.hold(lease, lost, this.#timers.now());
+    this.#arm();
+    return { signal: signal ? AbortSignal.any([signal, lost.signal]) : lost.signal, waitedMs, lease };
   }
 
   /** Gives a lease back, and asks for whoever waited for it. */
@@ -617,11 +640,11 @@ export class ValveBase<const R extends Rate> {
     return command;
   }
 
-  /** Why a job was refused; `undefined` when it was admitted. */
+  /** Why a job, or the next one of several, was refused; `undefined` when it was admitted. */
   #readAdmission(reply: Reply): Refusal | undefined {
     if (reply instanceof Error) throw this.#translated(reply);
     const [allowed, retryAfterMs, blocked] = reply as readonly [number, number, readonly number[]];
-    if (allowed === 1) return undefined;
+    if (allowed > 0 && blocked.length === 0) return undefined;
     const { order, rules } = this.#policy;
     const blockedBy = blocked.map((at): BlockedBy => {
       const index = at < 0 ? -1 : (order[at] ?? at);
