@@ -42,6 +42,29 @@ describe("the scheduler is immune to the field's faults", () => {
     assert.equal(output, "done\n");
   });
 
+  it("F36: a rule that refuses drains no other, and two rules that would share a key are refused when made", async () => {
+    const { valve } = paced([
+      { limit: 3, interval: "1h", burst: 3, name: "many" },
+      { limit: 1, interval: "1h", name: "few", scope: "tenant" },
+    ]);
+    const ask = (tenant: string) => valve.admit({ scope: { tenant } });
+    assert.equal((await ask("a")).allowed, true);
+    for (let again = 0; again < 20; again++) {
+      assert.deepEqual((await ask("a")).blockedBy, [{ index: 1, name: "few" }]);
+    }
+    assert.deepEqual([(await ask("b")).allowed, (await ask("c")).allowed], [true, true]);
+    const hourly = { limit: 1, interval: "60m" } as const;
+    for (const rate of [
+      [hourly, { limit: 2, interval: "1h", burst: 2 }],
+      [
+        { ...hourly, name: "a" },
+        { limit: 2, interval: "1m", name: "a", scope: "tenant" },
+      ],
+    ] as const) {
+      assert.throws(() => new Valve({ namespace: "ns", rate }), { code: "INVALID_OPTIONS", field: "rate[1].name" });
+    }
+  });
+
   it("F37: an aborted job that waited holds no place, no listener and no timer", async () => {
     const { time, valve, order, mark } = paced({ limit: 1, interval: "1s" });
     await valve.run(mark("first"));
