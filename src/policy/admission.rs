@@ -145,7 +145,7 @@ impl Engine {
     /// `VALVE.ADMIT`: admits the job by every rule and, where jobs at once are limited, a lease; or spends nothing.
     ///
     /// ```
-    /// use tidegate::{Engine, Options, policy::{Admission, Job}};
+    /// use tidegate::{Engine, Options, Positive, policy::{Admission, Job}};
     ///
     /// let mut engine = Engine::new(&Options::default());
     /// let now = 1_764_547_200_000;
