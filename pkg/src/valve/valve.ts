@@ -136,19 +136,23 @@ export class ValveBase<const R extends Rate> {
 
   /** Asks for one job without waiting. What it is allowed is spent; a lease, where there is one, runs out by itself. */
   async admit(...[options]: OptionsArgument<R, AdmitOptions<R>>): Promise<AdmitResult> {
+    const { refusal } = await this.#askAtOnce(options);
+    return refusal ?? { allowed: true, retryAfterMs: 0, blockedBy: [] };
+  }
+
+  /** Asks for one job that does not wait in line: why it was refused, and the second figure of the reply. */
+  async #askAtOnce(options: AdmitOptions<RateRule> | undefined, ...more: readonly Argument[]) {
     if (this.#closing) throw closed();
     const { cost, scope } = this.#readJob(options);
     const paused = this.#pausedFor(JSON.stringify(scope));
-    if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] };
-    const lease = this.#leases && crypto.randomUUID();
-    const [reply = null] = await this.#ask([this.#admitCommand(cost, scope, lease, false)]);
+    if (paused > 0)
+      return { refusal: { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] }, ms: 0 } as const;
+    const command = this.#admitCommand(cost, scope, this.#leases && crypto.randomUUID(), false);
+    const [reply = null] = await this.#ask([[...command, ...more]]);
     const refusal = this.#readAdmission(reply);
-    if (refusal === undefined) {
-      this.#admitted++;
-      return { allowed: true, retryAfterMs: 0, blockedBy: [] };
-    }
-    this.#refused++;
-    return { allowed: false, ...refusal };
+    if (refusal) this.#refused++;
+    else this.#admitted++;
+    return { refusal: refusal && ({ allowed: false, ...refusal } as const), ms: (reply as readonly number[])[1] ?? 0 };
   }
 
   /**
@@ -167,30 +171,10 @@ export class ValveBase<const R extends Rate> {
    * ```
    */
   async reserve(options: ReserveOptions<R>): Promise<ReserveResult> {
-    if (this.#closing) throw closed();
-    if (this.#leases) {
-      throw invalidOption(
-        "concurrency",
-        this.#policy.concurrency,
-        "left out where starts are reserved: nobody knows when a lease is free",
-      );
-    }
     const { maxStartInMs, ...rest } = (options ?? {}) as ReserveOptions<R>;
     positive("maxStartInMs", maxStartInMs);
-    const { cost, scope } = this.#readJob(rest as AdmitOptions<RateRule>);
-    const paused = this.#pausedFor(JSON.stringify(scope));
-    if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] };
-    const command = this.#admitCommand(cost, scope, undefined, false);
-    command.push("RESERVE", maxStartInMs);
-    const [reply = null] = await this.#ask([command]);
-    const refusal = this.#readAdmission(reply);
-    if (refusal === undefined) {
-      this.#admitted++;
-      const [, startsInMs] = reply as readonly [number, number];
-      return { allowed: true, startsInMs, retryAfterMs: 0, blockedBy: [] };
-    }
-    this.#refused++;
-    return { allowed: false, ...refusal };
+    const { refusal, ms } = await this.#askAtOnce(rest as AdmitOptions<RateRule>, "RESERVE", maxStartInMs);
+    return refusal ?? { allowed: true, startsInMs: ms, retryAfterMs: 0, blockedBy: [] };
   }
 
   /** Waits for the job's turn, runs it, and returns or throws what it does. */
@@ -344,7 +328,7 @@ export class ValveBase<const R extends Rate> {
     order = this.#order++,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
-      const key = JSON.stringify(scope);
+      const key = scope.length > 0 ? JSON.stringify(scope) : "[]";
       let line = this.#lines.get(key);
       if (line === undefined) {
         line = new Line(key);
@@ -383,7 +367,7 @@ export class ValveBase<const R extends Rate> {
       if (deadline !== NEVER) this.#deadlines.add(job);
       if (this.#ready.has(line)) this.#ready.update(line);
       else if (!this.#blocked.has(line)) this.#ready.add(line);
-      if (this.#listeners.size > 0) this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
+      this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
       this.#pump();
     });
   }
@@ -516,8 +500,7 @@ export class ValveBase<const R extends Rate> {
     job.line.blockedUntil = 0;
     this.#running++;
     job.admit(lease);
-    if (this.#listeners.size > 0)
-      this.#emit("admitted", () => ({ cost: job.cost, waitedMs: this.#timers.now() - job.since }));
+    this.#emit("admitted", () => ({ cost: job.cost, waitedMs: this.#timers.now() - job.since }));
   }
 
   /** Lets the refused head of a line wait: everybody, where a rule of all lines refuses, and else its line alone. */
