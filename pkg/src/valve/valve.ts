@@ -165,9 +165,11 @@ export class ValveBase<const R extends Rate> {
    * for a policy with `concurrency`.
    *
    * ```ts
-   * const valve = new Valve({ namespace: "mail", rate: { limit: 10, interval: "1s" } });
-   * const slot = await valve.reserve({ maxStartInMs: 5000 });
-   * if (slot.allowed) console.log(`starts in ${slot.startsInMs} ms`);
+   * import { Valve } from "tidegate";
+   *
+   * const valve = new Valve({ namespace: "mail", rate: { limit: 1, interval: "1h" } });
+   * console.log(await valve.reserve({ maxStartInMs: 5000 })); // { allowed: true, startsInMs: 0, retryAfterMs: 0, blockedBy: [] }
+   * console.log((await valve.reserve({ maxStartInMs: 5000 })).allowed); // false
    * ```
    */
   async reserve(options: ReserveOptions<R>): Promise<ReserveResult> {
