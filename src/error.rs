@@ -4,6 +4,8 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::number::MAX_INTEGER;
+use crate::text::Part::{Number, Text};
+use crate::text::joined;
 
 /// Why a request was refused before it could be decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,36 +92,72 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The error as commands reply it: its code and its text.
+    pub(crate) fn reply(&self) -> String {
+        joined(&[Text(self.code()), Text(" "), Text(&self.text())])
+    }
+
+    fn text(&self) -> String {
+        let part = match self {
+            Self::OutOfRange { argument, value } => {
+                return joined(&[
+                    Text(argument),
+                    Text(" must be an integer from 1 to "),
+                    Number(MAX_INTEGER),
+                    Text(", not "),
+                    Number(*value),
+                ]);
+            }
+            Self::WrongArity(name) => {
+                return joined(&[Text("wrong number of arguments for '"), Text(name), Text("' command")]);
+            }
+            Self::UnknownCommand(name) => return joined(&[Text("unknown command '"), Text(name), Text("'")]),
+            Self::OutOfMemory { max_keys } => {
+                let keys = *max_keys as u64;
+                let rest = " keys are in use by live limits, so a new key can't be counted; raise max-keys or wait for one to recover";
+                return joined(&[Text("all "), Number(keys), Text(rest)]);
+            }
+            Self::KeyTooLong { argument, bytes } => {
+                let (most, bytes) = (MAX_NAME_BYTES as u64, *bytes as u64);
+                return joined(&[
+                    Text(argument),
+                    Text(" must be at most "),
+                    Number(most),
+                    Text(" bytes, not "),
+                    Number(bytes),
+                ]);
+            }
+            Self::CostExceedsLimit { cost, most, rule } => {
+                return joined(&[
+                    Text("cost "),
+                    Number(*cost),
+                    Text(" can never pass rule "),
+                    Number(*rule as u64),
+                    Text(", which admits at most "),
+                    Number(*most),
+                    Text(" at once"),
+                ]);
+            }
+            Self::NotAnInteger => "value is not an integer or out of range",
+            Self::Syntax => "syntax error",
+            Self::UnknownAlgorithm => "unknown algorithm",
+            Self::InvalidRate => "value is not a valid rate",
+            Self::WrongType => "Operation against a key holding the wrong kind of value",
+            Self::LimiterExists => "limiter already exists or limit reached",
+            Self::LimiterNotFound => "limiter not found",
+            Self::NoPolicy => "this namespace has no policy yet; define it first",
+            Self::InvalidOptions(text) => text,
+            Self::StoreFailed => "the store failed",
+        };
+        String::from(part)
+    }
+}
+
 /// The text after the code; `{code} {error}` is the error as commands reply it.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfRange { argument, value } => {
-                write!(f, "{argument} must be an integer from 1 to {MAX_INTEGER}, not {value}")
-            }
-            Self::NotAnInteger => f.write_str("value is not an integer or out of range"),
-            Self::WrongArity(name) => write!(f, "wrong number of arguments for '{name}' command"),
-            Self::Syntax => f.write_str("syntax error"),
-            Self::UnknownCommand(name) => write!(f, "unknown command '{name}'"),
-            Self::UnknownAlgorithm => f.write_str("unknown algorithm"),
-            Self::InvalidRate => f.write_str("value is not a valid rate"),
-            Self::WrongType => f.write_str("Operation against a key holding the wrong kind of value"),
-            Self::LimiterExists => f.write_str("limiter already exists or limit reached"),
-            Self::LimiterNotFound => f.write_str("limiter not found"),
-            Self::OutOfMemory { max_keys } => write!(
-                f,
-                "all {max_keys} keys are in use by live limits, so a new key can't be counted; raise max-keys or wait for one to recover"
-            ),
-            Self::KeyTooLong { argument, bytes } => {
-                write!(f, "{argument} must be at most {MAX_NAME_BYTES} bytes, not {bytes}")
-            }
-            Self::NoPolicy => f.write_str("this namespace has no policy yet; define it first"),
-            Self::InvalidOptions(text) => f.write_str(text),
-            Self::StoreFailed => f.write_str("the store failed"),
-            Self::CostExceedsLimit { cost, most, rule } => {
-                write!(f, "cost {cost} can never pass rule {rule}, which admits at most {most} at once")
-            }
-        }
+        f.write_str(&self.text())
     }
 }
 

@@ -63,6 +63,7 @@ pub mod policy;
 mod sorted_map;
 #[doc(hidden)]
 pub mod storage;
+mod text;
 #[cfg(any(test, feature = "worker"))]
 mod worker;
 

@@ -94,7 +94,8 @@ impl Tat {
             return Self { denominator, ..self };
         }
         let scaled = u128::from(self.remainder).wrapping_mul(u128::from(denominator));
-        let remainder = scaled.div_ceil(u128::from(self.denominator.max(1)));
+        let (whole, rest) = divided(scaled, self.denominator);
+        let remainder = whole.saturating_add(u128::from(rest > 0));
         match u64::try_from(remainder) {
             Ok(remainder) if remainder < denominator => Self { ms: self.ms, remainder, denominator },
             _ => Self { ms: self.ms.saturating_add(1), remainder: 0, denominator },
@@ -146,16 +147,17 @@ impl Schedule {
     pub fn spaced(numerator: u64, denominator: u64, burst: Positive) -> Option<Self> {
         let (numerator, denominator, burst) = (numerator.max(1), denominator.max(1), burst.get());
         let capacity = u128::from(burst).wrapping_mul(u128::from(numerator));
-        let wide = u128::from(denominator);
-        if capacity.div_ceil(wide) > u128::from(MAX_INTEGER) {
+        let (whole, capacity_remainder) = divided(capacity, denominator);
+        let capacity_ms = u64::try_from(whole).ok()?;
+        if capacity_ms.saturating_add(u64::from(capacity_remainder > 0)) > MAX_INTEGER {
             return None;
         }
         Some(Self {
             numerator,
             denominator,
             burst,
-            capacity_ms: u64::try_from(capacity.checked_div(wide)?).ok()?,
-            capacity_remainder: u64::try_from(capacity.checked_rem(wide)?).ok()?,
+            capacity_ms,
+            capacity_remainder,
             narrow: fits_62_bits(numerator, burst),
         })
     }
@@ -219,7 +221,6 @@ impl Schedule {
     #[inline(always)]
     fn decide_in<W: Word>(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
         let numerator = W::from(self.numerator);
-        let denominator = W::from(self.denominator);
         let capacity = W::from(self.burst).times(numerator);
         let debt = self.debt::<W>(tat, now);
         if cost.get() > self.burst {
@@ -227,11 +228,11 @@ impl Schedule {
         }
         let after = debt.plus(W::from(cost.get()).times(numerator));
         if after > capacity {
-            let wait = after.minus(capacity).ceil_over(denominator);
+            let wait = after.minus(capacity).ceil_over(self.denominator);
             return (self.refusal(capacity, debt, Retry::After(wait)), None);
         }
-        let (ahead, remainder) = after.divided_by(denominator);
-        let (remaining, _) = capacity.minus(after).divided_by(numerator);
+        let (ahead, remainder) = after.divided_by(self.denominator);
+        let (remaining, _) = capacity.minus(after).divided_by(self.numerator);
         let tat = Tat { ms: now.saturating_add(ahead), remainder, denominator: self.denominator };
         let reset_after = ahead.saturating_add(u64::from(remainder > 0));
         (Verdict { allowed: true, remaining, retry: Retry::Now, reset_after }, Some(tat))
@@ -239,8 +240,8 @@ impl Schedule {
 
     #[inline]
     fn refusal<W: Word>(&self, capacity: W, debt: W, retry: Retry) -> Verdict {
-        let (remaining, _) = capacity.minus(debt).divided_by(W::from(self.numerator));
-        Verdict { allowed: false, remaining, retry, reset_after: debt.ceil_over(W::from(self.denominator)) }
+        let (remaining, _) = capacity.minus(debt).divided_by(self.numerator);
+        Verdict { allowed: false, remaining, retry, reset_after: debt.ceil_over(self.denominator) }
     }
 }
 
@@ -259,12 +260,16 @@ trait Word: Copy + PartialOrd + From<u64> {
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     /// Quotient and remainder, each of which fits 64 bits wherever it is asked for.
-    fn divided_by(self, divisor: Self) -> (u64, u64);
-    fn ceil_over(self, divisor: Self) -> u64;
+    fn divided_by(self, divisor: u64) -> (u64, u64);
+    #[inline]
+    fn ceil_over(self, divisor: u64) -> u64 {
+        let (quotient, remainder) = self.divided_by(divisor);
+        quotient.wrapping_add(u64::from(remainder > 0))
+    }
 }
 
 macro_rules! word {
-    ($type:ty) => {
+    ($type:ty, $divided_by:expr) => {
         impl Word for $type {
             #[inline]
             fn plus(self, other: Self) -> Self {
@@ -279,21 +284,36 @@ macro_rules! word {
                 self.wrapping_mul(other)
             }
             #[inline]
-            #[allow(clippy::cast_possible_truncation, trivial_numeric_casts, reason = "see `Word`")]
-            fn divided_by(self, divisor: Self) -> (u64, u64) {
-                match self.checked_div(divisor) {
-                    Some(quotient) => (quotient as u64, self.wrapping_sub(quotient.wrapping_mul(divisor)) as u64),
-                    None => (0, 0),
-                }
-            }
-            #[inline]
-            fn ceil_over(self, divisor: Self) -> u64 {
-                let (quotient, remainder) = self.divided_by(divisor);
-                quotient.wrapping_add(u64::from(remainder > 0))
+            fn divided_by(self, divisor: u64) -> (u64, u64) {
+                $divided_by(self, divisor)
             }
         }
     };
 }
 
-word!(u64);
-word!(u128);
+word!(u64, |value: u64, divisor: u64| match value.checked_div(divisor) {
+    Some(quotient) => (quotient, value.wrapping_sub(quotient.wrapping_mul(divisor))),
+    None => (0, 0),
+});
+word!(u128, |value, divisor| {
+    let (quotient, remainder) = divided(value, divisor);
+    (u64::try_from(quotient).unwrap_or(u64::MAX), remainder)
+});
+
+/// Quotient and remainder, a bit at a time: a rule so wide is rare, and what the compiler brings for it is a kilobyte. A
+/// divisor of 0 counts as 1.
+#[inline(never)]
+pub(crate) fn divided(value: u128, divisor: u64) -> (u128, u64) {
+    let divisor = u128::from(divisor.max(1));
+    let (mut quotient, mut rest) = (0_u128, 0_u128);
+    for bit in (0..128_u32.saturating_sub(value.leading_zeros())).rev() {
+        rest = rest << 1 | (value >> bit & 1);
+        quotient <<= 1;
+        if rest >= divisor {
+            rest = rest.wrapping_sub(divisor);
+            quotient |= 1;
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "less than the divisor")]
+    (quotient, rest as u64)
+}

@@ -23,11 +23,22 @@ pub struct Entry {
 }
 
 /// What was admitted of late, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Log {
     entries: VecDeque<Entry>,
     /// All units ever logged before the first entry.
     base: u64,
+}
+
+/// Logs are copied when a rule was changed, which is rare.
+impl Clone for Log {
+    fn clone(&self) -> Self {
+        let mut copy = Self { base: self.base, ..Self::new() };
+        for (at, units) in self.entries() {
+            copy.push(at, units);
+        }
+        copy
+    }
 }
 
 impl Log {

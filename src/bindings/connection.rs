@@ -55,7 +55,7 @@ impl Core {
     /// How many commands there were: of `GCRA.LIMIT`, `RATELIMIT.CHECK`, `CL.THROTTLE`, `VALVE.ADMIT` and of all others,
     /// each those allowed, denied and failed.
     pub fn counters(&self) -> Vec<f64> {
-        self.engine.counters().iter().map(|(_, _, count)| float(count)).collect()
+        self.engine.counters().counts().iter().map(|count| float(*count)).collect()
     }
 
     /// How many records there are.

@@ -1,6 +1,5 @@
 //! An engine as JavaScript holds it.
 
-use std::format;
 use std::string::String;
 
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -71,7 +70,7 @@ impl Core {
     #[wasm_bindgen(js_name = takeError)]
     pub fn take_error(&mut self) -> String {
         match self.error.take() {
-            Some(error) => format!("{} {error}", error.code()),
+            Some(error) => error.reply(),
             None => String::new(),
         }
     }

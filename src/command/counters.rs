@@ -14,7 +14,7 @@ pub enum Outcome {
 }
 
 const OUTCOMES: [&str; 3] = ["allowed", "denied", "error"];
-const FAMILIES: [&str; 5] = ["gcra.limit", "ratelimit.check", "cl.throttle", "valve.admit", "other"];
+pub(super) const FAMILIES: [&str; 5] = ["gcra.limit", "ratelimit.check", "cl.throttle", "valve.admit", "other"];
 
 /// Commands since the engine was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,11 @@ impl Counters {
         if let Some(count) = self.0.get_mut(family).and_then(|counts| counts.get_mut(outcome as usize)) {
             *count = count.wrapping_add(1);
         }
+    }
+
+    /// How many there were, in the order of [`Counters::iter`].
+    pub const fn counts(&self) -> &[u64] {
+        self.0.as_flattened()
     }
 
     /// Each command or kind of command, outcome, and how many there were.

@@ -1,13 +1,13 @@
 //! What the server says of itself.
 
-use alloc::format;
-use alloc::string::ToString;
-
 use super::connection::Describe;
+use super::counters::FAMILIES;
 use super::execute::Backend;
 use super::resp::Writer;
 use super::table::{COMMANDS, Entry, find};
 use crate::keyspace::Space;
+use crate::text::Part::{Number, Text};
+use crate::text::{joined, push, push_number};
 
 /// `COMMAND` and its subcommands.
 pub(super) fn describe(asked: Describe<'_>, writer: &mut Writer<'_>) {
@@ -59,19 +59,28 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     engine.advance(now);
     let records = engine.keyspace().len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
-    let mut text = format!(
-        "# Server\r\ntidegate_version:{}\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys={keys},expires={keys}\r\n\r\n# Tidegate\r\nrecords:{records}\r\nlimiters:{limiters}\r\n\r\n# Commands",
-        env!("CARGO_PKG_VERSION"),
-    );
-    for (index, (command, outcome, count)) in backend.engine().counters().iter().enumerate() {
-        let (start, middle) = if index.is_multiple_of(3) { ("\r\n", command) } else { (",", "") };
-        text.push_str(start);
-        text.push_str(middle);
-        text.push_str(if middle.is_empty() { "" } else { ":" });
-        text.push_str(outcome);
-        text.push('=');
-        text.push_str(&count.to_string());
+    let (keys, records, limiters) = (Number(keys as u64), Number(records as u64), Number(limiters as u64));
+    let mut text = joined(&[
+        Text(concat!("# Server\r\ntidegate_version:", env!("CARGO_PKG_VERSION"), "\r\nredis_mode:standalone\r\n\r\n")),
+        Text("# Keyspace\r\ndb0:keys="),
+        keys,
+        Text(",expires="),
+        keys,
+        Text("\r\n\r\n# Tidegate\r\nrecords:"),
+        records,
+        Text("\r\nlimiters:"),
+        limiters,
+        Text("\r\n\r\n# Commands"),
+    ]);
+    let (counts, _) = backend.engine().counters().counts().as_chunks();
+    for (family, [allowed, denied, error]) in FAMILIES.iter().zip(counts) {
+        push(&mut text, "\r\n");
+        push(&mut text, family);
+        for (name, count) in [(":allowed=", allowed), (",denied=", denied), (",error=", error)] {
+            push(&mut text, name);
+            push_number(&mut text, *count);
+        }
     }
-    text.push_str("\r\n");
+    push(&mut text, "\r\n");
     writer.text(&text);
 }

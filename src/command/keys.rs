@@ -1,8 +1,7 @@
 //! The commands of ordinary keys: text with a time to live, of which a rate limit's state is one kind.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::execute::signed;
@@ -11,6 +10,8 @@ use super::parse::{Command, Expiry, SetOptions, Unit};
 use super::resp::{Protocol, Writer};
 use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
+use crate::text::Part::{Number, Text};
+use crate::text::{digits, joined};
 use crate::{Engine, Error};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
@@ -58,7 +59,7 @@ pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: 
             let mut found = Names::default();
             let next = if any { keyspace.scan(cursor, count, |name, _| found.add(name, pattern)) } else { 0 };
             writer.array(2);
-            writer.text(&next.to_string());
+            writer.digits(next);
             found.write(writer);
         }
         Command::FlushAll => {
@@ -158,7 +159,7 @@ fn text(state: &State<'_>) -> Box<[u8]> {
     match state {
         State::Text { bytes, .. } => (*bytes).into(),
         State::Tat { tat, .. } => decimal(*tat).into_bytes().into(),
-        State::Count(count) => count.units.to_string().into_bytes().into(),
+        State::Count(count) => joined(&[Number(count.units)]).into_bytes().into(),
         State::Log { .. } => Box::default(),
     }
 }
@@ -167,8 +168,10 @@ fn text(state: &State<'_>) -> Box<[u8]> {
 fn decimal(tat: Tat) -> String {
     let tat = tat.rounded_up(1_000_000_000);
     if tat.remainder == 0 {
-        return tat.ms.to_string();
+        return joined(&[Number(tat.ms)]);
     }
-    let digits = format!("{}.{:09}", tat.ms, tat.remainder);
-    String::from(digits.trim_end_matches('0'))
+    // With a one in front, the zeros that a fraction starts with are digits too.
+    let mut place = [0; 20];
+    let fraction = digits(tat.remainder.saturating_add(1_000_000_000), &mut place).trim_end_matches('0');
+    joined(&[Number(tat.ms), Text("."), Text(fraction.get(1..).unwrap_or_default())])
 }

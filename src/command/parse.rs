@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use core::cmp::Ordering;
+use core::ops::Range;
 
 use super::connection::ConnectionCommand;
 use super::policies::AdmitOptions;
@@ -10,6 +11,8 @@ use crate::algorithm::Schedule;
 use crate::error::checked_name;
 use crate::limiter::{Algorithm, Rate, Settings};
 use crate::number::{MAX_INTEGER, parse_digits};
+use crate::text::Part::Bytes;
+use crate::text::{joined, push};
 use crate::{Error, Positive};
 
 /// The arguments of a command, its name first.
@@ -165,7 +168,33 @@ impl<'a> Command<'a> {
         if rest.len() < entry.least.into() || rest.len() > entry.most.into() {
             return Err(Error::WrongArity(entry.name));
         }
+        let (limited, called) = names(entry.kind);
+        for name in rest.iter().take(limited.end).skip(limited.start) {
+            checked_name(called, name)?;
+        }
         parse_kind(entry, rest)
+    }
+}
+
+/// Which arguments are names of limited length, and what errors call them.
+const fn names(kind: Kind) -> (Range<usize>, &'static str) {
+    match kind {
+        Kind::GcraLimit
+        | Kind::Throttle
+        | Kind::Set
+        | Kind::Get
+        | Kind::Type
+        | Kind::Ttl
+        | Kind::Pttl
+        | Kind::Expire
+        | Kind::Pexpire
+        | Kind::Persist => (0..1, "key"),
+        Kind::LimiterCheck | Kind::LimiterPeek | Kind::LimiterReset => (1..2, "key"),
+        Kind::Delete | Kind::Exists => (0..usize::MAX, "key"),
+        Kind::LimiterCreate => (0..1, "name"),
+        Kind::Define | Kind::Admit => (0..1, "namespace"),
+        Kind::Keys => (0..1, "pattern"),
+        _ => (0..0, ""),
     }
 }
 
@@ -173,40 +202,35 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
     let argument = |at: usize| rest.get(at).copied().unwrap_or_default();
     let (first, second) = (argument(0), argument(1));
     let after = |count: usize| rest.get(count..).unwrap_or_default();
-    let key = || checked_name("key", first);
     Ok(match entry.kind {
         Kind::GcraLimit => {
-            let key = key()?;
             let (period, burst) = (integer(second)?, integer(argument(2))?);
             let count = rest.get(3).map_or(Ok(Positive::ONE), |count| integer(count))?;
-            Command::GcraLimit { key, period, burst, count }
+            Command::GcraLimit { key: first, period, burst, count }
         }
         Kind::Throttle => {
             let quantity = rest.get(4).copied().unwrap_or(b"1");
-            throttle(key()?, second, argument(2), argument(3), quantity)?
+            throttle(first, second, argument(2), argument(3), quantity)?
         }
-        Kind::LimiterCreate => Command::LimiterCreate {
-            name: checked_name("name", first)?,
-            settings: settings(second, argument(2), after(3))?,
-        },
+        Kind::LimiterCreate => {
+            Command::LimiterCreate { name: first, settings: settings(second, argument(2), after(3))? }
+        }
         Kind::LimiterCheck => {
             let cost = match rest {
                 [_, _] => Positive::ONE,
                 [_, _, option, cost] if is(option, b"COST") => integer(cost)?,
                 _ => return Err(Error::Syntax),
             };
-            Command::LimiterCheck { name: first, key: checked_name("key", second)?, cost }
+            Command::LimiterCheck { name: first, key: second, cost }
         }
-        Kind::LimiterPeek => Command::LimiterPeek { name: first, key: checked_name("key", second)? },
-        Kind::LimiterReset => Command::LimiterReset { name: first, key: checked_name("key", second)? },
+        Kind::LimiterPeek => Command::LimiterPeek { name: first, key: second },
+        Kind::LimiterReset => Command::LimiterReset { name: first, key: second },
         Kind::LimiterStats => Command::LimiterStats { name: first },
         Kind::LimiterDrop => Command::LimiterDrop { name: first },
         Kind::LimiterList => Command::LimiterList,
-        Kind::Define => {
-            Command::Policy(PolicyCommand::Define { namespace: checked_name("namespace", first)?, policy: second })
-        }
+        Kind::Define => Command::Policy(PolicyCommand::Define { namespace: first, policy: second }),
         Kind::Admit => Command::Policy(PolicyCommand::Admit {
-            namespace: checked_name("namespace", first)?,
+            namespace: first,
             fingerprint: second,
             cost: integer(argument(2))?,
             options: AdmitOptions::parse(after(3))?,
@@ -215,24 +239,20 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
         Kind::Forget => Command::Policy(PolicyCommand::Forget { namespace: first }),
         Kind::Renew => Command::Policy(PolicyCommand::Renew { namespace: first, leases: after(1) }),
         Kind::Release => Command::Policy(PolicyCommand::Release { namespace: first, leases: after(1) }),
-        Kind::Set => Command::Set { key: key()?, value: second, options: set_options(after(2))? },
-        Kind::Get => Command::Get { key: key()? },
-        Kind::Delete | Kind::Exists => {
-            for key in rest {
-                checked_name("key", key)?;
-            }
-            if entry.kind == Kind::Exists { Command::Exists { keys: rest } } else { Command::Delete { keys: rest } }
-        }
-        Kind::Type => Command::Type { key: key()? },
-        Kind::Ttl => Command::TimeToLive { key: key()?, unit: Unit::Seconds },
-        Kind::Pttl => Command::TimeToLive { key: key()?, unit: Unit::Milliseconds },
+        Kind::Set => Command::Set { key: first, value: second, options: set_options(after(2))? },
+        Kind::Get => Command::Get { key: first },
+        Kind::Delete => Command::Delete { keys: rest },
+        Kind::Exists => Command::Exists { keys: rest },
+        Kind::Type => Command::Type { key: first },
+        Kind::Ttl => Command::TimeToLive { key: first, unit: Unit::Seconds },
+        Kind::Pttl => Command::TimeToLive { key: first, unit: Unit::Milliseconds },
         Kind::Expire | Kind::Pexpire => {
             let scale = if entry.kind == Kind::Expire { 1000 } else { 1 };
             let ms = milliseconds(second, scale)?;
-            Command::Expire { key: key()?, ms, condition: expire_condition(after(2))? }
+            Command::Expire { key: first, ms, condition: expire_condition(after(2))? }
         }
-        Kind::Persist => Command::Persist { key: key()? },
-        Kind::Keys => Command::Keys { pattern: checked_name("pattern", first)? },
+        Kind::Persist => Command::Persist { key: first },
+        Kind::Keys => Command::Keys { pattern: first },
         Kind::Scan => scan(first, after(1))?,
         Kind::DbSize => Command::DbSize,
         Kind::FlushAll => match rest {
@@ -415,5 +435,14 @@ fn unknown(name: &[u8]) -> Error {
 /// A name as an error may show it: at most 128 bytes, and nothing that a terminal or the protocol would act on.
 fn printable(name: &[u8]) -> String {
     let shown = name.get(..128).unwrap_or(name);
-    String::from_utf8_lossy(shown).chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+    let shown = joined(&[Bytes(shown)]);
+    let mut printable = String::new();
+    let mut from = 0;
+    for (at, letter) in shown.char_indices().filter(|(_, letter)| letter.is_control()) {
+        push(&mut printable, shown.get(from..at).unwrap_or_default());
+        push(&mut printable, "?");
+        from = at.saturating_add(letter.len_utf8());
+    }
+    push(&mut printable, shown.get(from..).unwrap_or_default());
+    printable
 }

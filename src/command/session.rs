@@ -1,8 +1,6 @@
 //! One client's side of the protocol: bytes in, replies out, and what the connection remembers between them.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::connection::ConnectionCommand;
@@ -11,6 +9,8 @@ use super::parse::Command;
 use super::resp::{Protocol, Request, Writer};
 use super::transaction::{MAX_TRANSACTION_BYTES, Transaction};
 use crate::Error;
+use crate::text::Part::Text;
+use crate::text::joined;
 
 /// What the host should do after a [`Session`] took bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Session {
                     used = used.saturating_add(length);
                 }
                 Err(error) => {
-                    self.error(output, &format!("ERR Protocol error: {}", error.0));
+                    self.error(output, &joined(&[Text("ERR Protocol error: "), Text(error.0)]));
                     self.flow = Flow::Close;
                 }
             }
@@ -219,8 +219,8 @@ impl Session {
             ConnectionCommand::Time => {
                 let (seconds, ms) = (now / 1000, now % 1000);
                 writer.array(2);
-                writer.text(&seconds.to_string());
-                writer.text(&ms.saturating_mul(1000).to_string());
+                writer.digits(seconds);
+                writer.digits(ms.saturating_mul(1000));
             }
             ConnectionCommand::Quit => {
                 self.flow = Flow::Close;
@@ -334,7 +334,7 @@ impl Session {
 impl Writer<'_> {
     /// An error as commands reply it.
     pub fn error(&mut self, error: &Error) {
-        self.error_text(&format!("{} {error}", error.code()));
+        self.error_text(&error.reply());
     }
 }
 

@@ -1,8 +1,6 @@
 //! The one step: every rule admits and is spent, or nothing is.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -12,6 +10,8 @@ use super::read::Policy;
 use crate::algorithm::{Retry, Rule, Verdict};
 use crate::error::checked_name;
 use crate::keyspace::{Change, Decision, Key, Keyspace, Space};
+use crate::text::Part::{Bytes, Number, Text};
+use crate::text::joined;
 use crate::{Engine, Error, Positive};
 
 /// A job that asks to start.
@@ -185,13 +185,11 @@ impl Engine {
             (None, _) => None,
             (Some(_), _) if job.reserve.is_some() => {
                 return Err(Error::InvalidOptions(
-                    "reserve must be left out, since the policy limits concurrency".to_string(),
+                    "reserve must be left out, since the policy limits concurrency".into(),
                 ));
             }
             (Some(_), None) => {
-                return Err(Error::InvalidOptions(
-                    "lease must be given, since the policy limits concurrency".to_string(),
-                ));
+                return Err(Error::InvalidOptions("lease must be given, since the policy limits concurrency".into()));
             }
             (Some(concurrency), Some(id)) => Some((concurrency, checked_name("lease", id)?)),
         };
@@ -221,10 +219,8 @@ impl Engine {
         if let Some((Concurrency { limit, lease }, id)) = lease {
             found.leases.expire(now, lease);
             if found.leases.expires(id).is_some() {
-                return Err(Error::InvalidOptions(format!(
-                    "lease {} is held already; every job takes one with an id of its own",
-                    String::from_utf8_lossy(id)
-                )));
+                let rest = " is held already; every job takes one with an id of its own";
+                return Err(Error::InvalidOptions(joined(&[Text("lease "), Bytes(id), Text(rest)])));
             }
             lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
         }
@@ -395,11 +391,17 @@ fn identity<'a>(policy: &Policy, index: usize, job: &Job<'a>) -> Result<&'a [u8]
     let mut given = job.scope.iter().filter(|(dimension, _)| *dimension == scope.as_bytes());
     match (given.next(), given.next()) {
         (Some((_, identity)), None) => checked_name("identity", identity),
-        (first, _) => Err(Error::InvalidOptions(format!(
-            "scope.{scope} must be given {}, since rate[{index}] ({}) counts each one by itself",
-            if first.is_none() { "" } else { "once" },
-            rule.name.as_deref().unwrap_or_default(),
-        ))),
+        (first, _) => Err(Error::InvalidOptions(joined(&[
+            Text("scope."),
+            Text(scope),
+            Text(" must be given "),
+            Text(if first.is_none() { "" } else { "once" }),
+            Text(", since rate["),
+            Number(index as u64),
+            Text("] ("),
+            Text(rule.name.as_deref().unwrap_or_default()),
+            Text(") counts each one by itself"),
+        ]))),
     }
 }
 
@@ -407,11 +409,15 @@ fn check_fingerprint(policy: &Policy, given: &[u8]) -> Result<(), Error> {
     if policy.fingerprint.as_bytes() == given {
         return Ok(());
     }
-    Err(Error::InvalidOptions(format!(
-        "fingerprint must be {}, that of the policy in force, not {}; stop every worker of the other policy, let its budgets recover and reset the fingerprint before changing a policy",
-        policy.fingerprint,
-        String::from_utf8_lossy(given.get(..64).unwrap_or(given)),
-    )))
+    Err(Error::InvalidOptions(joined(&[
+        Text("fingerprint must be "),
+        Bytes(policy.fingerprint.as_bytes()),
+        Text(", that of the policy in force, not "),
+        Bytes(given.get(..64).unwrap_or(given)),
+        Text(
+            "; stop every worker of the other policy, let its budgets recover and reset the fingerprint before changing a policy",
+        ),
+    ])))
 }
 
 /// Spends every rule as of the instant at which all of them admit.

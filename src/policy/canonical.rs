@@ -1,6 +1,6 @@
 //! One spelling for equal policies, and its fingerprint.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -10,6 +10,7 @@ use super::json::push_quoted;
 use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::Positive;
+use crate::text::{push, push_number};
 
 /// The policy with its rules sorted, durations in ms, defaults filled in, and `burst` left out of window rules.
 pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> String {
@@ -32,14 +33,14 @@ fn json(rules: &[String], concurrency: Option<&Concurrency>) -> String {
     if let Some(Concurrency { limit, lease }) = concurrency {
         push_integer(&mut json, "\"concurrency\":{\"lease\":", *lease);
         push_integer(&mut json, ",\"limit\":", *limit);
-        json.push_str("},");
+        push(&mut json, "},");
     }
-    json.push_str("\"rate\":");
+    push(&mut json, "\"rate\":");
     for (index, rule) in rules.iter().enumerate() {
-        json.push(if index == 0 { '[' } else { ',' });
-        json.push_str(rule);
+        push(&mut json, if index == 0 { "[" } else { "," });
+        push(&mut json, rule);
     }
-    json.push_str("]}");
+    push(&mut json, "]}");
     json
 }
 
@@ -53,18 +54,18 @@ fn rule(rule: &PolicyRule) -> String {
     push_integer(&mut json, ",\"limit\":", rule.limit);
     for (field, text) in [(",\"name\":", &rule.name), (",\"scope\":", &rule.scope)] {
         if let Some(text) = text {
-            json.push_str(field);
+            push(&mut json, field);
             push_quoted(&mut json, text);
         }
     }
-    json.push('}');
+    push(&mut json, "}");
     json
 }
 
 /// Appends `field` and a number.
 pub(super) fn push_integer(json: &mut String, field: &str, value: Positive) {
-    json.push_str(field);
-    json.push_str(&value.get().to_string());
+    push(json, field);
+    push_number(json, value.get());
 }
 
 /// SHA-256 of a canonical policy, in lower-case hexadecimal.

@@ -1,13 +1,14 @@
 //! Intervals: whole milliseconds as a number, or text such as `1h30m`.
 
 use crate::Positive;
+use crate::algorithm::schedule::divided;
 
 const UNITS: [(&[u8], u64); 6] =
     [(b"ms", 1), (b"s", 1000), (b"m", 60_000), (b"h", 3_600_000), (b"d", 86_400_000), (b"w", 604_800_000)];
 
 /// Digits after the point are counted in `10^-18`.
 const MOST_DECIMALS: usize = 18;
-const ONE: u128 = 1_000_000_000_000_000_000;
+const ONE: u64 = 1_000_000_000_000_000_000;
 
 /// The milliseconds that `text` names: one or more `<decimal><ms|s|m|h|d|w>` parts whose total is a whole number of ms.
 pub fn parse(text: &str) -> Option<Positive> {
@@ -38,10 +39,11 @@ pub fn parse(text: &str) -> Option<Positive> {
             break;
         }
     }
-    if fraction.checked_rem(ONE)? != 0 {
+    let (carried, rest) = divided(fraction, ONE);
+    if rest != 0 {
         return None;
     }
-    Positive::new(whole.checked_add(u64::try_from(fraction.checked_div(ONE)?).ok()?)?)
+    Positive::new(whole.checked_add(u64::try_from(carried).ok()?)?)
 }
 
 /// Takes one to `most` digits off the front of `rest`: their value and number.

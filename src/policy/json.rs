@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::number::parse_digits;
+use crate::text::push;
 
 /// Values nest no deeper than this; a policy needs four levels.
 const MOST_LEVELS: usize = 16;
@@ -149,14 +150,16 @@ impl<'a> Reader<'a> {
         self.take(b'"')?;
         let mut string = String::new();
         loop {
-            let rest = self.text.get(self.at..)?;
-            let letter = rest.chars().next().filter(|letter| *letter >= ' ')?;
-            self.at = self.at.saturating_add(letter.len_utf8());
-            match letter {
-                '"' => return Some(string),
-                '\\' => string.push(self.escape()?),
-                letter => string.push(letter),
+            let start = self.at;
+            while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+                self.skip();
             }
+            push(&mut string, self.text.get(start..self.at)?);
+            if self.take(b'"').is_some() {
+                return Some(string);
+            }
+            self.take(b'\\')?;
+            push(&mut string, self.escape()?.encode_utf8(&mut [0; 4]));
         }
     }
 
@@ -221,32 +224,31 @@ fn is_number(word: &[u8]) -> bool {
 
 /// Appends text as JSON.
 pub(crate) fn push_quoted(json: &mut String, text: &str) {
-    json.push('"');
-    for letter in text.chars() {
-        let short = match letter {
-            '"' => '"',
-            '\\' => '\\',
-            '\u{8}' => 'b',
-            '\u{c}' => 'f',
-            '\n' => 'n',
-            '\r' => 'r',
-            '\t' => 't',
-            '\0'..='\u{1f}' => {
-                json.push_str("\\u00");
-                for digit in [u32::from(letter) >> 4, u32::from(letter) & 15] {
-                    json.extend(char::from_digit(digit, 16));
-                }
-                continue;
-            }
-            _ => {
-                json.push(letter);
-                continue;
-            }
+    push(json, "\"");
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let short = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            8 => "\\b",
+            12 => "\\f",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            ..0x10 => "\\u000",
+            ..0x20 => "\\u001",
+            _ => continue,
         };
-        json.push('\\');
-        json.push(short);
+        push(json, text.get(from..at).unwrap_or_default());
+        push(json, short);
+        if short.len() > 2 {
+            let digit = usize::from(byte & 15);
+            push(json, "0123456789abcdef".get(digit..digit.saturating_add(1)).unwrap_or_default());
+        }
+        from = at.saturating_add(1);
     }
-    json.push('"');
+    push(json, text.get(from..).unwrap_or_default());
+    push(json, "\"");
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::rule::PolicyRule;
 use crate::Error;
 use crate::keyspace::{Keyspace, Space};
 use crate::sorted_map::SortedMap;
+use crate::text::push;
 
 /// One namespace. Forgetting its policy leaves the rest, so that what was spent stays spent.
 #[derive(Clone, Debug, Default)]
@@ -75,20 +76,20 @@ fn state_key(rule: &PolicyRule) -> String {
     let mut key = String::new();
     match &rule.name {
         None => {
-            key.push('[');
+            push(&mut key, "[");
             push_quoted(&mut key, rule.algorithm.name());
             push_integer(&mut key, ",", rule.interval);
-            key.push(']');
+            push(&mut key, "]");
         }
         Some(name) => {
-            key.push('{');
+            push(&mut key, "{");
             push_quoted(&mut key, name);
-            key.push(':');
+            push(&mut key, ":");
             match &rule.scope {
                 Some(scope) => push_quoted(&mut key, scope),
-                None => key.push('0'),
+                None => push(&mut key, "0"),
             }
-            key.push('}');
+            push(&mut key, "}");
         }
     }
     key

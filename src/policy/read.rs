@@ -1,8 +1,7 @@
 //! A policy out of JSON, or the reason why it is none.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::canonical::{self, Fingerprint};
@@ -12,6 +11,8 @@ use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
 use crate::error::MAX_NAME_BYTES;
+use crate::text::Part::{Number, Text};
+use crate::text::{joined, push};
 use crate::{Error, Positive};
 
 /// A valid policy: several rules that a job spends in one step, and how many jobs may run at once.
@@ -152,7 +153,7 @@ impl<'a> Fields<'a> {
         };
         for (at, (name, value)) in fields.iter().enumerate() {
             if !known.contains(&name.as_str()) {
-                return Err(invalid(what, index, name, Some(value), &format!("one of {}", known.join(", "))));
+                return Err(invalid(what, index, name, Some(value), &one_of(known)));
             }
             if fields.iter().take(at).any(|(before, _)| before == name) {
                 return Err(invalid(what, index, name, Some(value), "given once"));
@@ -237,10 +238,14 @@ fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), Error>
         };
         if clash {
             let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
-            return Err(Error::InvalidOptions(format!(
-                "rate[{}].name must be different from that of rate[{index}], which has the same {what}",
-                before.len()
-            )));
+            return Err(Error::InvalidOptions(joined(&[
+                Text("rate["),
+                Number(before.len() as u64),
+                Text("].name must be different from that of rate["),
+                Number(index as u64),
+                Text("], which has the same "),
+                Text(what),
+            ])));
         }
     }
     Ok(())
@@ -248,32 +253,42 @@ fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), Error>
 
 #[cold]
 #[inline(never)]
+fn one_of(known: &[&str]) -> String {
+    let mut text = String::from("one of ");
+    for (at, name) in known.iter().enumerate() {
+        push(&mut text, if at == 0 { "" } else { ", " });
+        push(&mut text, name);
+    }
+    text
+}
+
+#[cold]
+#[inline(never)]
 fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>>, allowed: &str) -> Error {
-    let mut text = String::from(what);
-    if let Some(index) = index {
-        text.push('[');
-        text.push_str(&index.to_string());
-        text.push(']');
-    }
-    if !name.is_empty() {
-        text.push('.');
-        text.push_str(name);
-    }
-    text.push_str(" must be ");
-    text.push_str(allowed);
-    text.push_str(", not ");
+    let place = match index {
+        Some(index) => joined(&[Text("["), Number(index as u64), Text("]")]),
+        None => String::new(),
+    };
+    let point = if name.is_empty() { "" } else { "." };
     let shown = value.map_or("nothing", |value| value.text);
     // At most 80 letters of it.
-    match shown.char_indices().nth(80) {
-        Some((end, _)) => {
-            text.push_str(shown.get(..end).unwrap_or_default());
-            text.push('…');
-        }
-        None => text.push_str(shown),
-    }
-    Error::InvalidOptions(text)
+    let (shown, more) = match shown.char_indices().nth(80) {
+        Some((end, _)) => (shown.get(..end).unwrap_or_default(), "…"),
+        None => (shown, ""),
+    };
+    Error::InvalidOptions(joined(&[
+        Text(what),
+        Text(&place),
+        Text(point),
+        Text(name),
+        Text(" must be "),
+        Text(allowed),
+        Text(", not "),
+        Text(shown),
+        Text(more),
+    ]))
 }
 
 fn not_json(at: usize) -> Error {
-    Error::InvalidOptions(format!("the policy is not valid JSON: see byte {at}"))
+    Error::InvalidOptions(joined(&[Text("the policy is not valid JSON: see byte "), Number(at as u64)]))
 }

@@ -113,7 +113,7 @@ impl DurableStore {
     /// How many commands there were: of `GCRA.LIMIT`, `RATELIMIT.CHECK`, `CL.THROTTLE`, `VALVE.ADMIT` and of all others,
     /// each those allowed, denied and failed.
     pub fn counters(&mut self) -> Vec<f64> {
-        self.store.engine().counters().iter().map(|(_, _, count)| float(count)).collect()
+        self.store.engine().counters().counts().iter().map(|count| float(*count)).collect()
     }
 
     /// How many records are in memory.

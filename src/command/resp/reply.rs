@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::text::digits;
+
 /// Which version of the protocol a client speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
@@ -44,7 +46,7 @@ impl<'a> Writer<'a> {
         let mut bytes = [0; LONGEST_LINE];
         let mut line = Line { bytes: &mut bytes, length: 0 };
         line.integer(integer);
-        self.out.extend_from_slice(line.written());
+        self.written(line.written());
     }
 
     /// An array of five integers: the reply of every decision.
@@ -55,7 +57,7 @@ impl<'a> Writer<'a> {
         for integer in integers {
             line.integer(integer);
         }
-        self.out.extend_from_slice(line.written());
+        self.written(line.written());
     }
 
     /// The head of an array of `length` replies, which follow.
@@ -81,6 +83,11 @@ impl<'a> Writer<'a> {
         self.bulk(text.as_bytes());
     }
 
+    /// An integer as a bulk string.
+    pub fn digits(&mut self, integer: u64) {
+        self.text(digits(integer, &mut [0; 20]));
+    }
+
     /// A name and its integer.
     pub fn integer_entry(&mut self, name: &str, value: u64) {
         self.text(name);
@@ -96,13 +103,13 @@ impl<'a> Writer<'a> {
     /// A bulk string.
     pub fn bulk(&mut self, bytes: &[u8]) {
         self.head(b'$', bytes.len());
-        self.out.extend_from_slice(bytes);
+        self.written(bytes);
         self.end();
     }
 
     /// No value.
     pub fn null(&mut self) {
-        self.out.extend_from_slice(match self.protocol {
+        self.written(match self.protocol {
             Protocol::Resp2 => b"$-1\r\n",
             Protocol::Resp3 => b"_\r\n",
         });
@@ -116,6 +123,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Replies that were written elsewhere.
+    #[inline(never)]
     pub fn written(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
@@ -126,11 +134,11 @@ impl<'a> Writer<'a> {
         line.put([kind], 1);
         line.digits(length as u64);
         line.put(*b"\r\n", 2);
-        self.out.extend_from_slice(line.written());
+        self.written(line.written());
     }
 
     fn end(&mut self) {
-        self.out.extend_from_slice(b"\r\n");
+        self.written(b"\r\n");
     }
 }
 
