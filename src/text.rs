@@ -48,7 +48,6 @@ pub(crate) fn push_number(text: &mut String, number: u64) {
 pub(crate) fn digits(mut number: u64, place: &mut [u8; 20]) -> &str {
     let mut first = place.len();
     for (at, digit) in place.iter_mut().enumerate().rev() {
-        #[expect(clippy::cast_possible_truncation, reason = "one digit")]
         let value = (number % 10) as u8;
         *digit = b'0'.wrapping_add(value);
         first = at;

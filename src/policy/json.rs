@@ -236,7 +236,7 @@ pub(crate) fn push_quoted(json: &mut String, text: &str) {
             b'\r' => "\\r",
             b'\t' => "\\t",
             ..0x10 => "\\u000",
-            ..0x20 => "\\u001",
+            0x10..0x20 => "\\u001",
             _ => continue,
         };
         push(json, text.get(from..at).unwrap_or_default());

@@ -10,6 +10,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::js_sql::{Database, JsSql};
 use super::{OpenError, Store, StoreOptions, Swept, VERSION};
 use crate::command::Backend;
+use crate::text::Part::{Number, Text};
+use crate::text::joined;
 use crate::{Flow, Options, Session};
 
 /// Text of up to so many bytes is faster made of its characters' codes than by a decoder.
@@ -46,9 +48,13 @@ impl DurableStore {
         let options = StoreOptions { engine, cached_keys: count(cached_keys) };
         let store = Store::open(JsSql::new(database, gathers), options).map_err(|error| match error {
             OpenError::Failed(failure) => failure,
-            OpenError::Newer(version) => text(&std::format!(
-                "the storage is of version {version}, and this code reads version {VERSION} and older; use a newer tidegate"
-            )),
+            OpenError::Newer(version) => text(&joined(&[
+                Text("the storage is of version "),
+                Number(version),
+                Text(", and this code reads version "),
+                Number(VERSION),
+                Text(" and older; use a newer tidegate"),
+            ])),
         })?;
         Ok(Self { store, session: Session::new(1), flow: Flow::Continue })
     }

@@ -4,10 +4,11 @@
 //! in front, which the database sorts after every integer: an expiry that far off is never in the past.
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 
 use crate::keyspace::{NEVER, State};
+use crate::text::Part::{Number, Text};
+use crate::text::joined;
 
 /// The largest integer that is stored as one.
 const MAX_EXACT: u64 = 1 << 53;
@@ -40,7 +41,7 @@ pub enum Cell {
 
 /// The text that a large integer is stored as.
 pub fn large_text(value: u64) -> String {
-    format!("x{value}")
+    joined(&[Text("x"), Number(value)])
 }
 
 impl From<u64> for Bind<'_> {

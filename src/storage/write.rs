@@ -3,8 +3,7 @@
 //! What replaces something is written before what it replaces is deleted: a failure in between may count twice, and never
 //! forgets.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cell::{Kind, columns};
@@ -15,6 +14,8 @@ use super::store::Store;
 use super::{Bind, Query, Sql};
 use crate::keyspace::{Change, Key, Space, State};
 use crate::sorted_map::SortedMap;
+use crate::text::Part::{Number, Text};
+use crate::text::{joined, push};
 
 /// What a chunk of commands changed, each thing once. Memory holds its final state.
 #[derive(Default)]
@@ -207,7 +208,8 @@ impl<S: Sql> Store<S> {
             let settings = &limiter.settings;
             let rate = settings.rate.as_ref().map_or("", |rate| rate.text());
             let (algorithm, limit, window) = (settings.algorithm.name(), settings.limit.get(), settings.window.get());
-            let text = format!("{algorithm} {limit} {window} {rate}");
+            let text =
+                joined(&[Text(algorithm), Text(" "), Number(limit), Text(" "), Number(window), Text(" "), Text(rate)]);
             self.ensure_table()?;
             let (kind, space) = (Bind::Integer(Kind::Limiter.code()), Bind::Integer(saved.space.0.into()));
             let columns = [kind, allowed, denied, space, Bind::Bytes(text.as_bytes()), Bind::Null];
@@ -222,7 +224,7 @@ impl<S: Sql> Store<S> {
         // JSON never holds a line's end.
         let mut text = namespace.policy().map_or_else(|_| String::new(), crate::policy::Policy::in_order);
         for (key, Space(space)) in namespace.known_rules() {
-            text.extend(["\n", &space.to_string(), " ", key]);
+            push(&mut text, &joined(&[Text("\n"), Number(space.into()), Text(" "), Text(key)]));
         }
         self.ensure_table()?;
         let kind = Bind::Integer(Kind::Namespace.code());
