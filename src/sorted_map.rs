@@ -68,8 +68,13 @@ impl<V> SortedMap<V> {
     }
 
     /// Keeps the values that `keep` says.
-    pub fn retain(&mut self, mut keep: impl FnMut(&mut V) -> bool) {
-        self.entries.retain_mut(|(_, value)| keep(value));
+    pub fn retain(&mut self, keep: impl Fn(&V) -> bool) {
+        self.entries.retain(|(_, value)| keep(value));
+    }
+
+    /// The values, to change.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.iter_mut().map(|(_, value)| value)
     }
 
     /// Names and values, in order.

@@ -32,10 +32,9 @@ impl Leases {
         if self.latest > furthest {
             self.latest = furthest;
             self.earliest = self.earliest.min(furthest);
-            self.expires.retain(|expires| {
+            for expires in self.expires.values_mut() {
                 *expires = furthest.min(*expires);
-                true
-            });
+            }
         }
         self.run_out(now);
     }

@@ -115,10 +115,9 @@ impl Policies {
     /// The clock steps back from `latest`: a lease that had run out by then stays free.
     #[cold]
     pub(crate) fn step_back(&mut self, latest: u64) {
-        self.namespaces.retain(|namespace| {
+        for namespace in self.namespaces.values_mut() {
             namespace.leases.run_out(latest);
-            true
-        });
+        }
     }
 
     /// The namespace of that name, made when it is new.
