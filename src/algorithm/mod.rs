@@ -13,6 +13,7 @@ mod sliding_window;
 use core::time::Duration;
 
 pub use fixed_window::{Count, FixedWindow};
+pub(crate) use schedule::divided;
 pub use schedule::{Schedule, Tat};
 pub use sliding_window::{Log, SlidingWindow};
 

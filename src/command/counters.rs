@@ -36,7 +36,7 @@ impl Counters {
     }
 
     /// How many there were, in the order of [`Counters::iter`].
-    pub const fn counts(&self) -> &[u64] {
+    pub(crate) const fn counts(&self) -> &[u64] {
         self.0.as_flattened()
     }
 

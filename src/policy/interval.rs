@@ -1,7 +1,7 @@
 //! Intervals: whole milliseconds as a number, or text such as `1h30m`.
 
 use crate::Positive;
-use crate::algorithm::schedule::divided;
+use crate::algorithm::divided;
 
 const UNITS: [(&[u8], u64); 6] =
     [(b"ms", 1), (b"s", 1000), (b"m", 60_000), (b"h", 3_600_000), (b"d", 86_400_000), (b"w", 604_800_000)];
