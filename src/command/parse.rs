@@ -8,7 +8,7 @@ use super::connection::ConnectionCommand;
 use super::policies::AdmitOptions;
 use super::table::{self, Entry, Kind};
 use crate::algorithm::Schedule;
-use crate::error::checked_name;
+use crate::error::{MAX_NAME_BYTES, checked_name};
 use crate::limiter::{Algorithm, Rate, Settings};
 use crate::number::{MAX_INTEGER, parse_digits};
 use crate::text::Part::Bytes;
@@ -168,9 +168,11 @@ impl<'a> Command<'a> {
         if rest.len() < entry.least.into() || rest.len() > entry.most.into() {
             return Err(Error::WrongArity(entry.name));
         }
-        let (limited, called) = names(entry.kind);
-        for name in rest.iter().take(limited.end).skip(limited.start) {
-            checked_name(called, name)?;
+        if rest.iter().any(|argument| argument.len() > MAX_NAME_BYTES) {
+            let (limited, called) = names(entry.kind);
+            for name in rest.iter().take(limited.end).skip(limited.start) {
+                checked_name(called, name)?;
+            }
         }
         parse_kind(entry, rest)
     }

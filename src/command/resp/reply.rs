@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
         for integer in integers {
             line.integer(integer);
         }
-        self.written(line.written());
+        self.out.extend_from_slice(line.written());
     }
 
     /// The head of an array of `length` replies, which follow.
