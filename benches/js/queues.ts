@@ -29,7 +29,7 @@ interface Bottleneck {
 }
 
 /** Each makes a new queue, and returns what runs a job in it. */
-export const queues: Readonly<Record<string, (pace: Pace) => Promise<Run>>> = {
+const queues: Readonly<Record<string, (pace: Pace) => Promise<Run>>> = {
   async valve({ limit, interval }) {
     const { Valve } = await import("tidegate");
     const rate = { limit, interval, algorithm: "fixed-window" } as const;
@@ -52,3 +52,14 @@ export const queues: Readonly<Record<string, (pace: Pace) => Promise<Run>>> = {
     return (job) => limiter.schedule(async () => job());
   },
 };
+
+/** CPU microseconds of each of `jobs` jobs that are handed over at once, every thread of the process counted. */
+export async function cpuOfJobs(queue: string, jobs: number, pace: Pace): Promise<number> {
+  const run = await queues[queue]?.(pace);
+  if (run === undefined) throw new Error(`there is no queue ${queue}`);
+  const before = process.cpuUsage();
+  const results = await Promise.all(Array.from({ length: jobs }, (_, at) => run(() => at)));
+  const { user, system } = process.cpuUsage(before);
+  if (results.at(-1) !== jobs - 1) throw new Error(`${queue} lost a job's result`);
+  return (user + system) / jobs;
+}

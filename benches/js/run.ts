@@ -5,6 +5,7 @@ import { inFreshTurns, inTurns, type Job, type Side } from "./turns.ts";
 
 const SUBJECTS = ["engine", "hotkv", "map", "typed-arrays", "rate-limiter-flexible", "express-rate-limit"];
 const INSERTING = SUBJECTS.filter((subject) => subject !== "hotkv");
+const QUEUES = ["valve", "p-throttle", "p-queue", "bottleneck"];
 const MILLION = 1_000_000;
 
 /** Runs that test the benchmark itself make every number small. */
@@ -71,14 +72,17 @@ const parts: Readonly<Record<string, () => Promise<Side>>> = {
       const job = (batch: boolean): Job => ({ scenario: "batch", settings: { batch, ...settings } });
       return inTurns({ single: job(false), batch: job(true) }, quick ? 1 : 11);
     }),
-  jobs: () => {
-    const names = ["valve", "p-throttle", "p-queue", "bottleneck"];
-    return inTurns(
-      jobs(names, "jobs", (queue) => ({ queue, jobs: scale(5000) })),
+  jobs: () =>
+    inTurns(
+      jobs(QUEUES, "jobs", (queue) => ({ queue, jobs: scale(5000) })),
       quick ? 1 : 5,
       1,
-    );
-  },
+    ),
+  queue: () =>
+    inFreshTurns(
+      jobs(QUEUES, "queue", (queue) => ({ queue, jobs: scale(100_000) })),
+      1,
+    ),
 };
 
 const chosen = process.argv.slice(2).filter((argument) => Object.hasOwn(parts, argument));

@@ -53,6 +53,7 @@ const FILES = [
   "leaving",
   "batch",
   "jobs",
+  "queue",
   "native",
   "server",
   "workerd",
@@ -129,6 +130,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
   batch: () =>
     medians("batch", "ns a decision", { "1 ns": "one key", "10000 ns": "10,000 keys", "1000000 ns": "1,000,000 keys" }),
   jobs: () => medians("jobs", "CPU µs a job", { paced: "1,000 each 250 ms", atOnce: "all at once" }),
+  queue: () => medians("queue", "jobs a second of CPU", { perSecond: "100,000 queued, in ten intervals" }),
   native: () => {
     const times = Object.fromEntries(Object.entries(valuesOf("native")).filter(([, row]) => row["ns"] !== undefined));
     return table(
