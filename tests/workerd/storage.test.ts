@@ -210,6 +210,42 @@ describe("F43: an engine that fails", () => {
     }
     assert.ok((await worker.ask<number>("/memory")) < 1 << 24);
   });
+
+  const traps = {
+    // The write came before the trap: it counts, though its caller never heard of it.
+    "while it writes": { query: "^(INSERT|UPDATE)", reopens: false, spent: 2 },
+    "while it reads, before it decides": { query: "^SELECT", reopens: true, spent: 1 },
+  };
+  for (const [when, { query, reopens, spent }] of Object.entries(traps)) {
+    it(`a trap ${when}: the call gets an error, the next one what storage says`, async () => {
+      const options = { namespace: worker.fresh("trap"), denyCacheMs: 0 };
+      const limit = ["GCRA.LIMIT", "k", 60_000, 4];
+      assert.deepEqual(await worker.run(options, [limit], START), [[0, 4, 3, -1, 15_000]]);
+      if (reopens) await worker.ask("/reopen");
+      await worker.ask("/trap", { query });
+      const [failed] = (await worker.run(options, [limit])) as { code: string; retryable: boolean; error: string }[];
+      assert.equal(failed?.code, "STORE_UNAVAILABLE");
+      assert.equal(failed.retryable, true);
+      assert.match(failed.error, /RuntimeError/);
+      assert.deepEqual(await worker.run(options, [limit]), [[0, 4, 3 - spent, -1, 15_000 * (spent + 1)]]);
+    });
+  }
+
+  it("F44: two first requests at once both get their answers", async () => {
+    const object = worker.fresh("first");
+    const ask = () => worker.one(object, START, "GCRA.LIMIT", "k", "60000", "2");
+    const both = (await Promise.all([ask(), ask()])) as number[][];
+    assert.deepEqual(both.map(([denied, , remaining]) => [denied, remaining]).toSorted(), [
+      [0, 0],
+      [0, 1],
+    ]);
+    await worker.ask("/reopen");
+    const denied = (await Promise.all([ask(), ask()])) as number[][];
+    assert.deepEqual(
+      denied.map(([denied]) => denied),
+      [1, 1],
+    );
+  });
 });
 
 describe("1,000 objects in one isolate", () => {
@@ -235,5 +271,33 @@ describe("1,000 objects in one isolate", () => {
       return left.tables === 0 && left.alarms === 0;
     };
     assert.ok(await until(empty, 30_000), JSON.stringify(left));
+  });
+
+  it("a trap in one of them: the others' next calls are right", async () => {
+    const options = { namespace: worker.fresh("trapped"), denyCacheMs: 0 };
+    const all = Array.from({ length: 1000 }, (_, key) => ["GCRA.LIMIT", `k${key}`, 86_400_000, 10]);
+    const everyone = (commands: typeof all) => worker.run(options, commands, START);
+    assert.deepEqual(await everyone(all), Array(1000).fill([0, 10, 9, -1, 8_640_000]));
+    await worker.ask("/trap", { query: "^(INSERT|UPDATE)" });
+    const [one, ...others] = all as [(typeof all)[number], ...typeof all];
+    const [failed] = (await everyone([one])) as { code: string }[];
+    assert.equal(failed?.code, "STORE_UNAVAILABLE");
+    assert.deepEqual(await everyone(others), Array(999).fill([0, 10, 8, -1, 17_280_000]));
+    assert.deepEqual(await everyone([one]), [[0, 10, 7, -1, 25_920_000]]);
+  });
+
+  it("F45: their engines ended and built anew leave memory flat", async () => {
+    const options = { namespace: worker.fresh("flat"), denyCacheMs: 0 };
+    const all = Array.from({ length: 250 }, (_, key) => ["GCRA.LIMIT", `k${key}`, 86_400_000, 100]);
+    const round = async () => {
+      await worker.run(options, all, START);
+      await worker.ask("/reopen");
+      return worker.ask<number>("/memory");
+    };
+    const before = await round();
+    for (let times = 0; times < 4; times++) await round();
+    // One round's engines take several times as much; the alarms of other tests' objects build a few.
+    const grown = (await worker.ask<number>("/memory")) - before;
+    assert.ok(grown <= 256 * 1024, `${grown} bytes more`);
   });
 });

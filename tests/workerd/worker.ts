@@ -10,6 +10,9 @@ const rows = { read: 0, written: 0 };
 const calls = { count: 0, delayMs: 0 };
 /** Counted up to end every engine before its next call. */
 let engines = 0;
+/** The query in which the engine that is called next traps. */
+let trap: RegExp | undefined;
+let executing = false;
 
 type State = ConstructorParameters<typeof TidegateObject>[0];
 
@@ -22,6 +25,11 @@ export class TestObject extends TidegateObject {
     sql.exec = (query, ...bindings) => {
       const cursor = exec(query, ...bindings);
       const all = [...cursor.raw()];
+      if (executing && trap?.test(query)) {
+        // What the engine finds when the query returns leads nowhere: all of its pointers are wild.
+        trap = undefined;
+        new Uint8Array(memory().buffer).fill(0xff);
+      }
       rows.read += cursor.rowsRead;
       rows.written += cursor.rowsWritten;
       return { raw: () => all, rowsRead: cursor.rowsRead, rowsWritten: cursor.rowsWritten };
@@ -36,7 +44,10 @@ export class TestObject extends TidegateObject {
     if (calls.delayMs > 0) {
       return new Promise<void>((done) => setTimeout(done, calls.delayMs)).then(() => super.execute(commands));
     }
-    return super.execute(commands);
+    executing = true;
+    const replies = super.execute(commands);
+    executing = false;
+    return replies;
   }
 
   protected override now(): number {
@@ -70,6 +81,7 @@ interface Ask {
   readonly objects?: readonly string[];
   readonly at?: number | null;
   readonly delayMs?: number;
+  readonly query?: string;
 }
 
 export default {
@@ -131,6 +143,9 @@ export default {
         memory().grow(65_536 - buffer.byteLength / 65_536);
         return Response.json(memory().buffer.byteLength);
       }
+      case "/trap":
+        trap = new RegExp(ask.query ?? "");
+        return new Response();
       case "/limit": {
         const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
         const result = await client.gcraLimit("limited", 60_000, 10).catch((error: unknown) => error);
