@@ -1,6 +1,6 @@
 // Many decisions in one call, beside a call for each.
 
-import { collectYoung, nanoseconds, nanosecondsSince } from "../clock.ts";
+import { collectYoung, cpuSoFar, nanoseconds } from "../clock.ts";
 import { freshKeys, walk } from "../keys.ts";
 import { allows } from "../subject.ts";
 import type { Turn } from "../turns.ts";
@@ -24,8 +24,8 @@ export async function prepare({ batch, keys, checks }: Settings): Promise<() => 
     const fresh = freshKeys(Array.from({ length: checks }, step));
     if (!batch) return { ns: await nanoseconds((key) => engine.gcraLimit(key, period, burst), fresh, false) };
     collectYoung();
-    const before = process.threadCpuUsage();
+    const before = cpuSoFar();
     answered = engine.gcraLimitMany(fresh, period, burst);
-    return { ns: nanosecondsSince(before) / checks };
+    return { ns: (cpuSoFar() - before) / checks };
   };
 }

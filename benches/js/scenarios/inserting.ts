@@ -1,6 +1,6 @@
 // A million keys arrive: how long it takes, how long nothing else could run, and what they weigh.
 
-import { nanosecondsSince } from "../clock.ts";
+import { cpuSoFar } from "../clock.ts";
 import { freshKeys } from "../keys.ts";
 import { Pauses } from "../pauses.ts";
 import { allows, type Subject } from "../subject.ts";
@@ -32,7 +32,7 @@ export async function prepare({ subject: name, keys }: Settings): Promise<() => 
     const CHUNK = 10_000;
     for (let from = 0; from < keys; from += CHUNK) {
       const chunk = freshKeys(Array.from({ length: Math.min(CHUNK, keys - from) }, (_, at) => from + at));
-      const before = process.threadCpuUsage();
+      const before = cpuSoFar();
       let last = performance.now();
       for (const key of chunk) {
         const answer = check(key);
@@ -41,7 +41,7 @@ export async function prepare({ subject: name, keys }: Settings): Promise<() => 
         pauses.add(now - last);
         last = now;
       }
-      spent += nanosecondsSince(before);
+      spent += cpuSoFar() - before;
     }
     const bytes = (held(subject) - before) / keys;
     // It is alive until it was weighed.
