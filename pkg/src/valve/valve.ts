@@ -38,19 +38,59 @@ const OPTIONS = ["store", "namespace", "rate", "concurrency", "queue", "spreadMs
 const JOB_OPTIONS = ["cost", "scope", "signal", "maxWaitMs", "priority"];
 
 /** A job of which nothing was said. */
-const ONE_UNIT = { cost: 1, scope: [] };
+const ONE_UNIT: Asked = { cost: 1, scope: [] };
 
-/** A job that waits. */
-interface Waiting extends Place {
+/** A job that waits: all that is kept of it is here, since thousands may wait for long. */
+class Waiting implements Place {
+  before: Place | undefined = undefined;
+  after: Place | undefined = undefined;
+  row: Place["row"] = undefined;
+  heapIndex = -1;
+  last: Refusal | undefined = undefined;
+  /** Where there is a signal, what listens to it. */
+  abort: (() => void) | undefined = undefined;
+  readonly priority: number;
+  readonly order: number;
+  readonly line: Line;
   readonly cost: number;
   readonly scope: readonly string[];
   readonly since: number;
   readonly deadline: number;
-  heapIndex: number;
-  readonly line: Line;
-  readonly admit: (lease: string | undefined) => void;
-  readonly refuse: (error: unknown) => void;
-  last: Refusal | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly work: (context: JobContext) => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+
+  constructor(
+    line: Line,
+    { cost, scope }: Asked,
+    priority: number,
+    order: number,
+    since: number,
+    deadline: number,
+    signal: AbortSignal | undefined,
+    work: (context: JobContext) => unknown,
+    resolve: (result: never) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.priority = priority;
+    this.order = order;
+    this.line = line;
+    this.cost = cost;
+    this.scope = scope;
+    this.since = since;
+    this.deadline = deadline;
+    this.signal = signal;
+    this.work = work;
+    this.resolve = resolve as (result: unknown) => void;
+    this.reject = reject;
+  }
+}
+
+/** What a job asks of its policy. */
+interface Asked {
+  readonly cost: number;
+  readonly scope: readonly string[];
 }
 
 interface Refusal {
@@ -229,33 +269,31 @@ export class ValveBase<const R extends Rate> {
     this.#pauses.set(key, Math.max(this.#pauses.get(key) ?? 0, now + ms));
   }
 
-  async #run<T>(
+  /** One promise is all that a job costs beside its place in line. What is thrown in here rejects it. */
+  #run<T>(
     job: (context: JobContext) => T | PromiseLike<T>,
     options: RunOptions<R> | undefined,
-    order?: number,
+    place?: number,
   ): Promise<T> {
-    if (typeof job !== "function") throw invalidOption("job", job, "a function");
-    if (this.#closing) throw closed();
-    const { signal, maxWaitMs, priority = 0 }: RunOptions<RateRule> = options ?? {};
-    const { cost, scope } = this.#readJob(options);
-    if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0)) {
-      throw invalidOption("maxWaitMs", maxWaitMs, "a number of milliseconds from 0");
-    }
-    if (!Number.isSafeInteger(priority)) throw invalidOption("priority", priority, "an integer");
-    if (signal?.aborted) throw aborted(signal);
-    if (this.#waiting >= this.#maxWaiting) {
-      throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
-    }
-    const since = this.#timers.now();
-    const lease = await this.#wait(cost, scope, priority, since, since + (maxWaitMs ?? NEVER), signal, order);
-    const waitedMs = this.#timers.now() - since;
-    try {
-      return await job(lease === undefined ? new Context(signal, waitedMs) : this.#leased(lease, signal, waitedMs));
-    } finally {
-      this.#running--;
-      if (lease !== undefined) this.#release(lease);
-      this.#finish();
-    }
+    return new Promise((resolve, reject) => {
+      if (typeof job !== "function") throw invalidOption("job", job, "a function");
+      if (this.#closing) throw closed();
+      const { signal, maxWaitMs, priority = 0 }: RunOptions<RateRule> = options ?? {};
+      const asked = this.#readJob(options);
+      if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0)) {
+        throw invalidOption("maxWaitMs", maxWaitMs, "a number of milliseconds from 0");
+      }
+      if (!Number.isSafeInteger(priority)) throw invalidOption("priority", priority, "an integer");
+      if (signal?.aborted) throw aborted(signal);
+      if (this.#waiting >= this.#maxWaiting) {
+        throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
+      }
+      const since = this.#timers.now();
+      const order = place ?? this.#order++;
+      const line = this.#lineOf(asked.scope);
+      const deadline = since + (maxWaitMs ?? NEVER);
+      this.#wait(new Waiting(line, asked, priority, order, since, deadline, signal, job, resolve, reject));
+    });
   }
 
   /** A function that runs `job` in its turn, with the arguments it is called with. */
@@ -303,7 +341,7 @@ export class ValveBase<const R extends Rate> {
     this.#fingerprint = undefined;
   }
 
-  #readJob(options: AdmitOptions<RateRule> | undefined): Pick<Waiting, "cost" | "scope"> {
+  #readJob(options: AdmitOptions<RateRule> | undefined): Asked {
     const { dimensions } = this.#policy;
     if (options === undefined && dimensions.length === 0) return ONE_UNIT;
     const given = options ?? {};
@@ -319,59 +357,30 @@ export class ValveBase<const R extends Rate> {
     return { cost, scope: identities };
   }
 
-  /** Waits in line; the lease the job may start with, if it needs one. */
-  #wait(
-    cost: number,
-    scope: readonly string[],
-    priority: number,
-    since: number,
-    deadline: number,
-    signal: AbortSignal | undefined,
-    order = this.#order++,
-  ): Promise<string | undefined> {
-    return new Promise((resolve, reject) => {
-      const key = scope.length > 0 ? JSON.stringify(scope) : "[]";
-      let line = this.#lines.get(key);
-      if (line === undefined) {
-        line = new Line(key);
-        this.#lines.set(key, line);
-      }
-      const abort = signal && (() => this.#reject(job, aborted(signal)));
-      const job: Waiting = {
-        priority,
-        order,
-        before: undefined,
-        after: undefined,
-        row: undefined,
-        cost,
-        scope,
-        since,
-        deadline,
-        heapIndex: -1,
-        line,
-        last: undefined,
-        admit: abort
-          ? (lease) => {
-              signal.removeEventListener("abort", abort);
-              resolve(lease);
-            }
-          : resolve,
-        refuse: abort
-          ? (error) => {
-              signal.removeEventListener("abort", abort);
-              reject(error);
-            }
-          : reject,
-      };
-      if (abort) signal.addEventListener("abort", abort, { once: true });
-      line.add(job);
-      this.#waiting++;
-      if (deadline !== NEVER) this.#deadlines.add(job);
-      if (this.#ready.has(line)) this.#ready.update(line);
-      else if (!this.#blocked.has(line)) this.#ready.add(line);
-      this.#emit("waiting", () => ({ cost, ahead: this.#waiting - 1 }));
-      this.#pump();
-    });
+  #lineOf(scope: readonly string[]): Line {
+    const key = scope.length > 0 ? JSON.stringify(scope) : "[]";
+    let line = this.#lines.get(key);
+    if (line === undefined) {
+      line = new Line(key);
+      this.#lines.set(key, line);
+    }
+    return line;
+  }
+
+  /** Puts a job at the end of its line. */
+  #wait(job: Waiting): void {
+    const { line, signal } = job;
+    if (signal) {
+      job.abort = () => this.#reject(job, aborted(signal));
+      signal.addEventListener("abort", job.abort, { once: true });
+    }
+    line.add(job);
+    this.#waiting++;
+    if (job.deadline !== NEVER) this.#deadlines.add(job);
+    if (this.#ready.has(line)) this.#ready.update(line);
+    else if (!this.#blocked.has(line)) this.#ready.add(line);
+    if (this.#listeners.size > 0) this.#emit("waiting", () => ({ cost: job.cost, ahead: this.#waiting - 1 }));
+    this.#pump();
   }
 
   /** Takes a job out of its line. */
@@ -381,6 +390,7 @@ export class ValveBase<const R extends Rate> {
     const wasHead = line.head === job;
     line.remove(job);
     this.#waiting--;
+    if (job.abort) job.signal?.removeEventListener("abort", job.abort);
     if (this.#deadlines.has(job)) this.#deadlines.remove(job);
     if (line.head === undefined) {
       this.#ready.remove(line);
@@ -399,7 +409,7 @@ export class ValveBase<const R extends Rate> {
 
   #reject(job: Waiting, error: unknown): void {
     if (!this.#leave(job)) return;
-    job.refuse(error);
+    job.reject(error);
     this.#finish();
     this.#pump();
   }
@@ -458,6 +468,8 @@ export class ValveBase<const R extends Rate> {
       return;
     }
     let refused = false;
+    const now = this.#timers.now();
+    const admitted: [Waiting, string | undefined][] = [];
     for (const [at, lease] of leases.entries()) {
       const asked = lease === undefined ? jobs : jobs.slice(at, at + 1);
       const reply = replies[at] ?? null;
@@ -470,8 +482,9 @@ export class ValveBase<const R extends Rate> {
       }
       let [left] = reply as [number];
       for (const job of asked) {
-        if (left-- > 0) this.#admit(job, lease);
-        else {
+        if (left-- > 0) {
+          if (this.#admit(job, lease, now)) admitted.push([job, lease]);
+        } else {
           if (refusal && !refused) this.#hold(job, refusal);
           refused = true;
           break;
@@ -479,6 +492,8 @@ export class ValveBase<const R extends Rate> {
       }
     }
     this.#atOnce = refused ? 1 : Math.min(MOST_AT_ONCE, this.#atOnce * 2);
+    // What the store said is all settled before any of them can do something.
+    for (const [job, lease] of admitted) this.#start(job, lease, now);
   }
 
   /** The head of the line, and the jobs behind it that cost the same: one refused means all after it are. */
@@ -492,17 +507,55 @@ export class ValveBase<const R extends Rate> {
     return jobs;
   }
 
-  #admit(job: Waiting, lease: string | undefined): void {
+  /** Counts an admission; whether the job still waits for it. */
+  #admit(job: Waiting, lease: string | undefined, now: number): boolean {
     this.#admitted++;
     if (!this.#leave(job)) {
       // It was aborted while the store was asked. What it spent is spent; its lease can go.
       if (lease !== undefined) this.#release(lease);
-      return;
+      return false;
     }
     job.line.blockedUntil = 0;
     this.#running++;
-    job.admit(lease);
-    this.#emit("admitted", () => ({ cost: job.cost, waitedMs: this.#timers.now() - job.since }));
+    if (this.#listeners.size > 0) this.#emit("admitted", () => ({ cost: job.cost, waitedMs: now - job.since }));
+    return true;
+  }
+
+  /** Runs a job that was admitted. */
+  #start(job: Waiting, lease: string | undefined, now: number): void {
+    const { signal } = job;
+    const waitedMs = now - job.since;
+    let result: unknown;
+    try {
+      const { work } = job;
+      result = work(lease === undefined ? new Context(signal, waitedMs) : this.#leased(lease, signal, waitedMs));
+    } catch (error) {
+      this.#end(lease);
+      job.reject(error);
+      return;
+    }
+    if ((typeof result !== "object" || result === null) && typeof result !== "function") {
+      this.#end(lease);
+      job.resolve(result);
+      return;
+    }
+    Promise.resolve(result).then(
+      (value) => {
+        this.#end(lease);
+        job.resolve(value);
+      },
+      (error) => {
+        this.#end(lease);
+        job.reject(error);
+      },
+    );
+  }
+
+  /** A job has ended, one way or the other. */
+  #end(lease: string | undefined): void {
+    this.#running--;
+    if (lease !== undefined) this.#release(lease);
+    this.#finish();
   }
 
   /** Lets the refused head of a line wait: everybody, where a rule of all lines refuses, and else its line alone. */
