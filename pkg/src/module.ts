@@ -195,56 +195,69 @@ export function decideMany(
     retryAfterMs: new Float64Array(total),
     resetAfterMs: new Float64Array(total),
   };
-  for (let done = 0; done < total; ) {
-    const taken = writeBatch(keys, done);
-    // A key is checked when it is written. The rest are checked here, so that a wrong one spends nothing on any.
-    if (done === 0) for (let index = taken; index < total; index++) assertName(`keys[${index}]`, keys[index]);
+  // Every key is checked before the first is decided, so that a wrong one spends nothing on any.
+  const lengths = new Uint32Array(total);
+  const chunks: Chunk[] = [];
+  for (let from = 0; from < total; from = chunks.at(-1)?.end ?? total) chunks.push(joined(keys, from, lengths));
+  let from = 0;
+  for (const { text, end } of chunks) {
+    writeChunk(text, keys, lengths, from, end);
     let decided: number;
     try {
-      decided = core.gcraLimitMany(now, taken, period, burst, count);
+      decided = core.gcraLimitMany(now, end - from, period, burst, count);
     } catch (error) {
       throw callFailed(error);
     }
     if (numbers.length === 0) refresh();
-    result.remaining.set(column(0, decided), done);
-    result.retryAfterMs.set(column(1, decided), done);
-    result.resetAfterMs.set(column(2, decided), done);
-    result.denied.set(column(3, decided), done);
-    if (decided < taken) throw HotKVError.fromReply(core.takeError());
-    done += taken;
+    result.remaining.set(column(0, decided), from);
+    result.retryAfterMs.set(column(1, decided), from);
+    result.resetAfterMs.set(column(2, decided), from);
+    result.denied.set(column(3, decided), from);
+    if (decided < end - from) throw HotKVError.fromReply(core.takeError());
+    from = end;
   }
   return result;
+}
+
+/** Keys that are decided in one call: one text of all of them, and the index after the last. */
+interface Chunk {
+  readonly text: string;
+  readonly end: number;
+}
+
+/** Checks and joins as many keys from index `from` on as the buffers hold, and notes their lengths in UTF-16. */
+function joined(keys: readonly string[], from: number, lengths: Uint32Array): Chunk {
+  const most = Math.min(keys.length, from + BATCH);
+  let text = "";
+  let end = from;
+  for (; end < most; end++) {
+    const key = keys[end] as string;
+    if (typeof key !== "string" || key.length * 3 > MAX_NAME_BYTES) assertName(`keys[${end}]`, key);
+    const { length } = key;
+    // A character is at most three bytes.
+    if ((text.length + length) * 3 > BATCH_BYTES) break;
+    // The next key could make half a character at the end of this one look whole in the text of all.
+    if ((key.charCodeAt(length - 1) & 0xfc00) === 0xd800) assertName(`keys[${end}]`, key);
+    text += key;
+    lengths[end] = length;
+  }
+  if (!text.isWellFormed()) for (let index = from; index < end; index++) assertName(`keys[${index}]`, keys[index]);
+  return { text, end };
+}
+
+/** Writes the keys from index `from` to `end`, whose text and lengths these are, for the next call. */
+function writeChunk(text: string, keys: readonly string[], lengths: Uint32Array, from: number, end: number): void {
+  if (batchKeys.length === 0) refresh();
+  batchLengths.set(lengths.subarray(from, end));
+  // One text of all, encoded in one go, is three times as fast as key by key. Only ASCII takes a byte a unit.
+  if (encoder.encodeInto(text, batchKeys).written === text.length) return;
+  for (let index = from; index < end; index++) batchLengths[index - from] = utf8Length(keys[index] ?? "");
 }
 
 /** The first `count` numbers of one column of the last batch: a view that the next call writes to. */
 export function column(index: number, count: number): Float64Array {
   if (batchColumns.length === 0) refresh();
   return batchColumns.subarray(index * BATCH, index * BATCH + count);
-}
-
-/** Writes the keys from index `from` on that the buffers hold; how many. */
-function writeBatch(keys: readonly string[], from: number): number {
-  if (batchKeys.length === 0) refresh();
-  // One string of all, encoded in one go, is three times as fast as key by key.
-  let all = "";
-  let taken = 0;
-  for (; taken < BATCH && from + taken < keys.length; taken++) {
-    const key = keys[from + taken] as string;
-    if (typeof key !== "string" || key.length > MAX_NAME_BYTES) assertName(`keys[${from + taken}]`, key);
-    // A character is at most three bytes.
-    if ((all.length + key.length) * 3 > BATCH_BYTES) break;
-    all += key;
-    batchLengths[taken] = key.length;
-  }
-  const { written } = encoder.encodeInto(all, batchKeys);
-  if (written === all.length) return taken;
-  // Not all of it is ASCII: lengths are counted key by key.
-  for (let index = 0; index < taken; index++) {
-    const key = keys[from + index] as string;
-    assertName(`keys[${from + index}]`, key);
-    batchLengths[index] = utf8Length(key);
-  }
-  return taken;
 }
 
 /** Writes text four characters at a time; its length, or -1 when it is not ASCII or too long. */

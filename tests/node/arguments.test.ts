@@ -252,6 +252,19 @@ describe("F30: text that could become other text is refused", () => {
     await client.close();
   });
 
+  it("halves of a character in keys that follow each other in a batch, wherever they are", () => {
+    using engine = new Engine({ clock });
+    for (const before of [0, 511, 1300]) {
+      const keys = [...Array.from({ length: before }, (_, index) => `key:${index}`), "a\ud83c", "\udf0ab", "last"];
+      assert.throws(() => engine.gcraLimitMany(keys, 60_000, 10), refusal(`keys[${before}]`, "a\ud83c"));
+      assert.throws(
+        () => engine.gcraLimitMany(keys.toSpliced(before, 1), 60_000, 10),
+        refusal(`keys[${before}]`, "\udf0ab"),
+      );
+    }
+    assert.equal(engine.dbSize(), 0);
+  });
+
   it("4,096 bytes are a key, 4,097 are not, in any script", () => {
     using engine = new Engine({ clock });
     const fits = ["x".repeat(4096), "é".repeat(2048), "水".repeat(1365), "🌊".repeat(1024)];

@@ -30,8 +30,9 @@ import type {
 } from "./types.ts";
 import { comesFirst, Heap, Line, type Place } from "./waiting.ts";
 
-/** The most jobs that are asked for in one call of the store. */
+/** The most jobs that are asked for in one call of the store; and where no other line waits meanwhile. */
 const MOST_AT_ONCE = 64;
+const MOST_ALONE = 256;
 /** While every lease is held, it is looked again this many times in a lease, since another worker may give one back. */
 const LOOKS_A_LEASE = 30;
 const OPTIONS = ["store", "namespace", "rate", "concurrency", "queue", "spreadMs", "seed", "timers"];
@@ -499,7 +500,7 @@ export class ValveBase<const R extends Rate> {
   /** The head of the line, and the jobs behind it that cost the same: one refused means all after it are. */
   #nextJobs(line: Line): Waiting[] {
     const jobs: Waiting[] = [];
-    const most = this.#leases ? this.#atOnce : MOST_AT_ONCE;
+    const most = this.#leases ? this.#atOnce : this.#lines.size === 1 ? MOST_ALONE : MOST_AT_ONCE;
     const head = line.head as Waiting | undefined;
     for (let job = head; job && job.cost === head?.cost && jobs.length < most; job = job.after as Waiting | undefined) {
       jobs.push(job);

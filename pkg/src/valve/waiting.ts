@@ -111,8 +111,8 @@ export class Heap<T extends { heapIndex: number }> {
   }
 
   remove(item: T): void {
+    if (!this.has(item)) return;
     const at = item.heapIndex;
-    if (this.#items[at] !== item) return;
     item.heapIndex = -1;
     const last = this.#items.pop();
     if (last === undefined || last === item) return;
@@ -127,7 +127,8 @@ export class Heap<T extends { heapIndex: number }> {
   }
 
   has(item: T): boolean {
-    return this.#items[item.heapIndex] === item;
+    // An array asked for what stands at -1 looks for a property of that name.
+    return item.heapIndex >= 0 && this.#items[item.heapIndex] === item;
   }
 
   #rise(item: T): boolean {
