@@ -2,8 +2,8 @@
 //!
 //! The log holds one entry for each millisecond that admitted something, or, where that could be over 4,096 of them, for
 //! each of 4,096 equal parts of the window, logged at the part's last millisecond: never too early, so the promise holds.
-//! Entries carry running totals, so that the units in any stretch are a subtraction and the oldest entries that must
-//! leave are found by bisection.
+//! Entries carry running totals, so that the units in any stretch are a subtraction. What is looked for is nearly always at
+//! the old end, so every search starts there: the length of the log makes no difference.
 
 use alloc::collections::VecDeque;
 
@@ -69,7 +69,7 @@ impl Log {
 
     /// As [`Log::entries`], from the first entry at `at` or later on.
     pub(crate) fn entries_from(&self, at: u64) -> impl Iterator<Item = (u64, u64)> {
-        let skipped = self.entries.partition_point(|entry| entry.at < at);
+        let skipped = self.leading(|entry| entry.at < at);
         let mut before = self.total_before(skipped);
         self.entries.range(skipped..).map(move |entry| {
             let units = entry.total.wrapping_sub(before);
@@ -97,6 +97,33 @@ impl Log {
         !self.entries.is_empty()
     }
 
+    /// How many of the oldest entries `hold`, where none does after one that doesn't: by steps that double, so that few are
+    /// found by looking at few.
+    #[inline]
+    fn leading(&self, holds: impl Fn(&Entry) -> bool) -> usize {
+        let holds_at = |at| self.entries.get(at).is_some_and(&holds);
+        let (mut low, mut high) = (0_usize, 0_usize);
+        while holds_at(high) {
+            low = high.wrapping_add(1);
+            high = high.wrapping_add(low);
+        }
+        high = high.min(self.entries.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if holds_at(middle) {
+                low = middle.wrapping_add(1);
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// How many entries there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+
     fn total(&self) -> u64 {
         self.entries.back().map_or(self.base, |entry| entry.total)
     }
@@ -108,10 +135,11 @@ impl Log {
 
     /// Entries later than `at` are logged at `at` instead.
     fn pull_back(&mut self, at: u64) {
-        let total = self.total();
-        let keep = self.entries.partition_point(|entry| entry.at < at);
-        if keep < self.entries.len() {
-            self.entries.truncate(keep);
+        if self.newest().is_some_and(|newest| newest > at) {
+            let total = self.total();
+            while self.newest().is_some_and(|newest| newest >= at) {
+                self.entries.pop_back();
+            }
             self.entries.push_back(Entry { at, total });
         }
     }
@@ -166,12 +194,7 @@ impl SlidingWindow {
 
     /// Entries that no longer count at `now`.
     fn expired(&self, log: &Log, now: u64) -> usize {
-        match log.entries.front() {
-            Some(oldest) if oldest.at.saturating_add(self.window) <= now => {
-                log.entries.partition_point(|entry| entry.at.saturating_add(self.window) <= now)
-            }
-            _ => 0,
-        }
+        log.leading(|entry| entry.at.saturating_add(self.window) <= now)
     }
 
     /// Units that count at `now`.
@@ -198,7 +221,7 @@ impl SlidingWindow {
                 // Enough has left when the units logged since are at most `limit - cost`.
                 let allowed_since = self.limit.saturating_sub(cost.get());
                 let total = log.total();
-                let blocking = log.entries.partition_point(|entry| total.wrapping_sub(entry.total) > allowed_since);
+                let blocking = log.leading(|entry| total.wrapping_sub(entry.total) > allowed_since);
                 Retry::After(log.entries.get(blocking).map_or(reset_after, |entry| leaves(entry.at)))
             }
             _ => Retry::Never,
@@ -214,7 +237,9 @@ impl SlidingWindow {
 
     /// Logs an allowed request.
     pub fn admit(&self, log: &mut Log, now: u64, cost: Positive) {
-        self.settle(log, now);
-        log.push(self.logged_at(now), cost.get());
+        let at = self.logged_at(now);
+        log.expire(self.window, now);
+        log.pull_back(at);
+        log.push(at, cost.get());
     }
 }

@@ -37,7 +37,7 @@ use crate::algorithm::{Count, Log, SlidingWindow, Tat};
 use bodies::Body;
 use journal::Journal;
 use record::Stored;
-use segment::{Appended, Segment};
+use segment::Segment;
 use table::Table;
 
 /// When a record without a time to live expires.
@@ -316,12 +316,13 @@ impl Keyspace {
         let Some(appended) = segment.append_to_log(offset, key, rule, at, units) else { return false };
         let earliest = segment.earliest;
         self.table.may_expire(earliest);
-        self.journal.note(|| match appended {
+        self.journal.note(|| match appended.at {
             // Ahead of the clock, entries went that are not over yet.
-            Appended::Ordinary(logged) if at == now => Change::Logged(key.space, key.name.into(), logged),
+            Some(logged) if at == now => Change::Logged(key.space, key.name.into(), logged),
             _ => Change::Put(key.space, key.name.into()),
         });
-        self.table.reclaim(1, now);
+        // A log that takes more room is as good as a record that does; four entries are as large as a small one.
+        self.table.reclaim(u32::try_from(appended.grown / 4).unwrap_or(u32::MAX), now);
         true
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Segment {
     /// No record expires before this.
     pub earliest: u64,
     /// No log entry stops counting before this.
-    pub leaves: u64,
+    leaves: u64,
 }
 
 /// What a segment needs before it can take one more record.
@@ -131,9 +131,11 @@ impl Segment {
     ) -> Option<Appended> {
         let Some(Stored::Log { body: place, expires }) = self.stored(offset, key) else { return None };
         let Some(Body::Log { log, window }) = self.bodies.get_mut(place).filter(|_| expires > now) else { return None };
-        let at = rule.logged_at(now);
-        let ordinary = *window == rule.window() && log.newest().is_none_or(|newest| newest <= at);
+        let (newest, capacity) = (log.newest(), log.capacity());
         rule.admit(log, now, units);
+        let at = log.newest().unwrap_or(now);
+        let ordinary = *window == rule.window() && newest.is_none_or(|newest| newest <= at);
+        let grown = log.capacity().saturating_sub(capacity);
         *window = rule.window();
         if !ordinary {
             self.leaves = self.leaves.min(leaves(log, *window));
@@ -143,7 +145,7 @@ impl Segment {
         if let Some(bytes) = self.arena.get_mut(offset) {
             record::overwrite_same(bytes, key, &Stored::Log { body: place, expires });
         }
-        Some(if ordinary { Appended::Ordinary(at) } else { Appended::Rewritten })
+        Some(Appended { at: ordinary.then_some(at), grown })
     }
 
     /// Overwrites the state at `offset` in its place; gives it back when it doesn't fit.
@@ -228,18 +230,23 @@ impl Segment {
         before.saturating_sub(self.len())
     }
 
-    /// Drops everything that has expired by `now`, log entries included; how many records.
-    pub fn sweep(&mut self, now: u64) -> usize {
-        self.added = 0;
-        if self.leaves <= now {
-            self.leaves = u64::MAX;
-            for body in self.bodies.iter_mut() {
-                if let Body::Log { log, window } = body {
-                    log.expire(*window, now);
-                    self.leaves = self.leaves.min(leaves(log, *window));
-                }
+    /// Drops every log entry that no longer counts at `now`.
+    pub fn expire_logs(&mut self, now: u64) {
+        if self.leaves > now {
+            return;
+        }
+        self.leaves = u64::MAX;
+        for body in self.bodies.iter_mut() {
+            if let Body::Log { log, window } = body {
+                log.expire(*window, now);
+                self.leaves = self.leaves.min(leaves(log, *window));
             }
         }
+    }
+
+    /// Drops every record that has expired by `now`; how many.
+    pub fn sweep(&mut self, now: u64) -> usize {
+        self.added = 0;
         if self.earliest > now {
             return 0;
         }
@@ -356,11 +363,11 @@ impl Segment {
 
 /// How a log took an admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Appended {
-    /// The entry at this time grew, and nothing else changed.
-    Ordinary(u64),
-    /// Other entries, or the window, changed too.
-    Rewritten,
+pub(super) struct Appended {
+    /// When it was logged, if nothing else changed: neither other entries nor the window.
+    pub at: Option<u64>,
+    /// How many more entries the log has room for than before.
+    pub grown: usize,
 }
 
 /// When the oldest entry stops counting.

@@ -258,12 +258,17 @@ impl Table {
     }
 
     /// Looks through a segment once in a while, for records of keys that nobody asks for any more. `effort` is how many
-    /// records were made.
+    /// records were made, or what else takes as much room.
+    #[inline]
     pub fn reclaim(&mut self, effort: u32, now: u64) {
         self.made = self.made.saturating_add(effort);
-        if self.made < RECORDS_PER_LOOK {
-            return;
+        if self.made >= RECORDS_PER_LOOK {
+            self.look(now);
         }
+    }
+
+    #[inline(never)]
+    fn look(&mut self, now: u64) {
         self.made = 0;
         if self.next_look >= self.segments.len() {
             self.next_look = 0;
@@ -306,7 +311,8 @@ impl Table {
     pub fn sweep(&mut self, now: u64) {
         let mut earliest = u64::MAX;
         for segment in &mut self.segments {
-            if segment.earliest <= now || segment.leaves <= now {
+            segment.expire_logs(now);
+            if segment.earliest <= now {
                 self.len = self.len.saturating_sub(segment.sweep(now));
             }
             earliest = earliest.min(segment.earliest);

@@ -1,5 +1,5 @@
 //! Decisions of the core beside governor and ratelimit, in one run: every subject takes its turn in each round.
-//! `cargo bench -p tidegate-benches` prints medians; with `-- --json` every round's value.
+//! `cargo bench -p tidegate-benches` prints medians; with `-- --json` every round's value, with `-- --rules` no peers.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -25,7 +25,9 @@ fn main() {
         by_keys(&mut results);
         return print_json(&results);
     }
-    for size in [1, 10_000, 1_000_000] {
+    let sizes: &[usize] =
+        if std::env::args().any(|argument| argument == "--rules") { &[] } else { &[1, 10_000, 1_000_000] };
+    for &size in sizes {
         eprintln!("  {size} keys");
         let keys = keys(size);
         measure(&mut results, beside_peers(&keys));

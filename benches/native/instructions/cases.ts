@@ -28,6 +28,13 @@ export const cases: Readonly<Record<string, Counted>> = {
   "leaky bucket": decisions("limiter:leaky_bucket"),
   "fixed window": decisions("limiter:fixed_window", "limit=100", "every=1000"),
   "sliding window, 30 entries": decisions("limiter:sliding_window", "limit=100", "every=1000", "warm=70000"),
+  "sliding window, 3,000 entries": decisions(
+    "limiter:sliding_window",
+    "keys=20",
+    "limit=100000",
+    "every=1000",
+    "warm=70000",
+  ),
   "policy of one rule": decisions("policy", "rules=1"),
   "policy of four rules": decisions("policy", "rules=4"),
   "gcra as bytes, 16 in a pipeline": decisions("resp", "pipeline=16"),
