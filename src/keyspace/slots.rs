@@ -12,7 +12,7 @@ use super::hash::Hash;
 
 const OFFSET: u32 = (1 << OFFSET_BITS) - 1;
 /// The most slots there can be: what the home bits tell apart.
-pub(super) const MAX_SLOTS: usize = 512;
+pub(super) const MAX_SLOTS: usize = 1024;
 const MIN_SLOTS: usize = 8;
 
 /// The slots of one segment: none, or a power of two of which at most three quarters are in use.

@@ -16,7 +16,7 @@ use super::segment::{Need, Segment};
 use crate::algorithm::Tat;
 
 /// How many records are made for each segment that is looked through for expired ones.
-const RECORDS_PER_LOOK: u32 = 64;
+const RECORDS_PER_LOOK: u32 = 128;
 /// The directory has at most so many entries for each segment. Hashes that nobody chose never come near it.
 const ENTRIES_PER_SEGMENT: usize = 64;
 /// The most bits of a hash that the directory may take.

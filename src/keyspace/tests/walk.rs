@@ -12,7 +12,7 @@ use crate::algorithm::Tat;
 #[test]
 fn a_key_that_is_there_throughout_a_scan_is_seen_once_however_the_table_grows() {
     let mut keyspace = Keyspace::new([5, 6], usize::MAX);
-    for number in 0..3_000 {
+    for number in 0..6_000 {
         put_tat(&mut keyspace, &format!("stays {number}"), 1_000).unwrap();
     }
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -30,7 +30,7 @@ fn a_key_that_is_there_throughout_a_scan_is_seen_once_however_the_table_grows() 
         }
         assert!(cursor < 1 << 32);
     }
-    for number in 0..3_000 {
+    for number in 0..6_000 {
         assert_eq!(seen.get(&format!("stays {number}")), Some(&1), "{number}");
     }
     assert!(calls > 8, "{calls}");
