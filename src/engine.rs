@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::algorithm::{Retry, Schedule, Tat, Verdict};
+use crate::algorithm::{Outcome, Retry, Schedule, Tat, Verdict};
 use crate::command::Counters;
 use crate::error::{MAX_NAME_BYTES, checked_name};
 use crate::keyspace::{Change, Key, Keyspace, State};
@@ -87,6 +87,8 @@ pub struct Engine {
     pub(crate) limiters: Limiters,
     pub(crate) policies: Policies,
     pub(crate) max_limiters: usize,
+    /// The rule that [`Engine::gcra_limit`] was last asked for: most ask for the same one again.
+    rule: Schedule,
     /// Commands so far, by what they asked and how they ended.
     pub(crate) counters: Counters,
 }
@@ -109,6 +111,7 @@ impl Engine {
             limiters: Limiters::default(),
             policies: Policies::default(),
             max_limiters: options.max_limiters,
+            rule: Schedule::per_period(Positive::ONE, Positive::ONE),
             counters: Counters::default(),
         }
     }
@@ -153,7 +156,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::WrongType`], [`Error::KeyTooLong`], [`Error::OutOfMemory`]; nothing is spent then.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn gcra_limit(
         &mut self,
         now: u64,
@@ -162,28 +165,35 @@ impl Engine {
         burst: Positive,
         count: Positive,
     ) -> Result<GcraDecision, Error> {
-        let rule = Schedule::per_period(period, burst);
-        if key.len() <= MAX_NAME_BYTES {
-            self.advance(now);
-            let decide = |tat| rule.decide(Some(tat), now, count);
-            if let Some(verdict) = self.keyspace.update_tat(Key::ordinary(key), decide) {
-                return Ok(GcraDecision::new(&rule, &verdict));
-            }
+        match self.gcra_outcome(now, key, period, burst, count) {
+            Some(outcome) => Ok(GcraDecision::new(&self.rule, &self.rule.verdict(&outcome))),
+            None => self.gcra(now, key, &Schedule::per_period(period, burst), Some(count)),
         }
-        self.gcra_anew(now, key, period, burst, count)
     }
 
-    /// [`Engine::gcra_limit`] on a key that has no state of its kind yet.
+    /// What `self.rule`, which is then the rule asked for, decides on a key that has a state of its kind. Apart from the
+    /// figures, so that a caller who wants none of them pays for none.
     #[inline(never)]
-    fn gcra_anew(
+    fn gcra_outcome(
         &mut self,
         now: u64,
         key: &[u8],
         period: Positive,
         burst: Positive,
         count: Positive,
-    ) -> Result<GcraDecision, Error> {
-        self.gcra(now, key, &Schedule::per_period(period, burst), Some(count))
+    ) -> Option<Outcome> {
+        if !self.rule.is_per_period(period, burst) {
+            self.rule = Schedule::per_period(period, burst);
+        }
+        if key.len() > MAX_NAME_BYTES {
+            return None;
+        }
+        self.advance(now);
+        let rule = &self.rule;
+        self.keyspace.update_tat(Key::ordinary(key), |tat| {
+            let outcome = rule.outcome(Some(tat), now, count);
+            (outcome, rule.tat(&outcome, now))
+        })
     }
 
     /// One decision of a schedule on an ordinary key, which keeps its tat; without a count it only looks.

@@ -14,7 +14,7 @@ use core::time::Duration;
 
 pub use fixed_window::{Count, FixedWindow};
 pub(crate) use schedule::divided;
-pub use schedule::{Schedule, Tat};
+pub use schedule::{Outcome, Schedule, Tat};
 pub use sliding_window::{Log, SlidingWindow};
 
 /// Any of the rules.

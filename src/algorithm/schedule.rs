@@ -120,23 +120,57 @@ pub struct Schedule {
     numerator: u64,
     denominator: u64,
     burst: u64,
-    /// `burst * spacing`, the time of a full recovery, as whole ms and a remainder in `1 / denominator` ms.
-    capacity_ms: u64,
-    capacity_remainder: u64,
-    /// Whether `burst * numerator` fits 62 bits, and with it every intermediate value of a decision.
+    /// `numerator / denominator`, the time that one unit takes.
+    spacing: Span,
+    /// `burst * spacing`, the time of a full recovery.
+    capacity: Span,
+    /// Whether `burst * numerator` and `burst * denominator` fit 62 bits, and with them every product of a decision.
     narrow: bool,
+}
+
+/// A time as whole milliseconds and a remainder in `1 / denominator` ms of its schedule. It is compared as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    ms: u64,
+    remainder: u64,
+}
+
+impl Span {
+    const ZERO: Self = Self { ms: 0, remainder: 0 };
+
+    const fn ceil(self) -> u64 {
+        self.ms.saturating_add((self.remainder > 0) as u64)
+    }
+}
+
+/// What a [`Schedule`] decided, before anybody asks for figures: [`Schedule::verdict`] works them out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    retry: Retry,
+    /// How far the tat is ahead of the time, with this request if it was admitted.
+    debt: Span,
+}
+
+impl Outcome {
+    /// Whether the request fits.
+    #[inline]
+    pub const fn allowed(&self) -> bool {
+        matches!(self.retry, Retry::Now)
+    }
 }
 
 impl Schedule {
     /// `burst` units every `period` milliseconds: the rule of `GCRA.LIMIT`.
+    #[inline(never)]
     pub const fn per_period(period: Positive, burst: Positive) -> Self {
+        let (numerator, denominator) = (period.get(), burst.get());
         Self {
-            numerator: period.get(),
-            denominator: burst.get(),
-            burst: burst.get(),
-            capacity_ms: period.get(),
-            capacity_remainder: 0,
-            narrow: fits_62_bits(period.get(), burst.get()),
+            numerator,
+            denominator,
+            burst: denominator,
+            spacing: over(numerator, denominator),
+            capacity: Span { ms: numerator, remainder: 0 },
+            narrow: fits_62_bits(denominator, numerator | denominator),
         }
     }
 
@@ -146,19 +180,17 @@ impl Schedule {
     /// A `numerator` or `denominator` of 0 counts as 1.
     pub fn spaced(numerator: u64, denominator: u64, burst: Positive) -> Option<Self> {
         let (numerator, denominator, burst) = (numerator.max(1), denominator.max(1), burst.get());
-        let capacity = u128::from(burst).wrapping_mul(u128::from(numerator));
-        let (whole, capacity_remainder) = divided(capacity, denominator);
-        let capacity_ms = u64::try_from(whole).ok()?;
-        if capacity_ms.saturating_add(u64::from(capacity_remainder > 0)) > MAX_INTEGER {
+        let capacity = product_over(burst, numerator, denominator)?;
+        if capacity.ceil() > MAX_INTEGER {
             return None;
         }
         Some(Self {
             numerator,
             denominator,
             burst,
-            capacity_ms,
-            capacity_remainder,
-            narrow: fits_62_bits(numerator, burst),
+            spacing: over(numerator, denominator),
+            capacity,
+            narrow: fits_62_bits(burst, numerator | denominator),
         })
     }
 
@@ -167,17 +199,61 @@ impl Schedule {
         self.burst
     }
 
-    /// Decides one request of `cost` units at `now` against the stored `tat` (`None`: idle). Returns the tat to store,
-    /// which is `Some` only when the request is allowed: a refusal changes nothing.
+    /// Whether this is the rule of `burst` units every `period`.
     #[inline]
-    pub fn decide(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
-        if self.narrow { self.decide_in::<u64>(tat, now, cost) } else { self.decide_wide(tat, now, cost) }
+    pub(crate) const fn is_per_period(&self, period: Positive, burst: Positive) -> bool {
+        self.numerator == period.get() && self.denominator == burst.get() && self.burst == burst.get()
     }
 
-    #[cold]
+    /// Decides one request of `cost` units at `now` against the stored `tat` (`None`: idle). Returns the tat to store,
+    /// which is `Some` only when the request is allowed: a refusal changes nothing.
     #[inline(never)]
-    fn decide_wide(self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
-        self.decide_in::<u128>(tat, now, cost)
+    pub fn decide(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
+        let outcome = self.outcome(tat, now, cost);
+        (self.verdict(&outcome), self.tat(&outcome, now))
+    }
+
+    /// As [`Schedule::decide`], for a caller who may not want all figures.
+    ///
+    /// ```
+    /// use tidegate::{Positive, algorithm::Schedule};
+    ///
+    /// let ten_a_minute = Schedule::per_period(Positive::new(60_000).unwrap(), Positive::new(10).unwrap());
+    /// let now = 1_764_547_200_000;
+    /// let outcome = ten_a_minute.outcome(None, now, Positive::ONE);
+    /// assert!(outcome.allowed());
+    /// assert_eq!(ten_a_minute.tat(&outcome, now).unwrap().ms, now + 6_000);
+    /// assert_eq!(ten_a_minute.verdict(&outcome).remaining, 9);
+    /// ```
+    #[inline]
+    pub fn outcome(&self, tat: Option<Tat>, now: u64, cost: Positive) -> Outcome {
+        let debt = self.debt(tat, now);
+        if cost.get() > self.burst {
+            return Outcome { retry: Retry::Never, debt };
+        }
+        let after = self.sum(debt, self.span(cost));
+        if after > self.capacity {
+            // Of the two remainders only the sign of the difference matters to a wait rounded up.
+            let Span { ms, remainder } = self.capacity;
+            let wait = after.ms.wrapping_sub(ms).wrapping_add(u64::from(after.remainder > remainder));
+            return Outcome { retry: Retry::After(wait), debt };
+        }
+        Outcome { retry: Retry::Now, debt: after }
+    }
+
+    /// The tat to store after what was decided at `now`; `None` when the request was refused.
+    #[inline]
+    pub fn tat(&self, outcome: &Outcome, now: u64) -> Option<Tat> {
+        let Span { ms, remainder } = outcome.debt;
+        let tat = Tat { ms: now.saturating_add(ms), remainder, denominator: self.denominator };
+        outcome.allowed().then_some(tat)
+    }
+
+    /// The figures of what this schedule decided.
+    #[inline]
+    pub fn verdict(&self, outcome: &Outcome) -> Verdict {
+        let Outcome { retry, debt } = *outcome;
+        Verdict { allowed: outcome.allowed(), remaining: self.remaining(debt), retry, reset_after: debt.ceil() }
     }
 
     /// Units in use at `now`, rounded up.
@@ -196,52 +272,65 @@ impl Schedule {
     #[must_use]
     pub(crate) fn clamped(&self, tat: Tat, now: u64) -> Tat {
         let tat = tat.rounded_up(self.denominator);
-        let furthest = Tat {
-            ms: now.saturating_add(self.capacity_ms),
-            remainder: self.capacity_remainder,
-            denominator: self.denominator,
-        };
+        let Span { ms, remainder } = self.capacity;
+        let furthest = Tat { ms: now.saturating_add(ms), remainder, denominator: self.denominator };
         if (tat.ms, tat.remainder) > (furthest.ms, furthest.remainder) { furthest } else { tat }
     }
 
-    /// The debt of the schedule at `now` in grains of `1 / denominator` ms: how far the tat lies ahead, at most a full
-    /// recovery. `W` must hold `burst * numerator`.
+    /// How far the tat is ahead of `now`, at most a full recovery.
     #[inline]
-    fn debt<W: Word>(&self, tat: Option<Tat>, now: u64) -> W {
-        let Some(tat) = tat.map(|tat| tat.rounded_up(self.denominator)) else { return W::from(0) };
-        let Some(ahead) = tat.ms.checked_sub(now) else { return W::from(0) };
-        let (ms, remainder) = if (ahead, tat.remainder) > (self.capacity_ms, self.capacity_remainder) {
-            (self.capacity_ms, self.capacity_remainder)
+    fn debt(&self, tat: Option<Tat>, now: u64) -> Span {
+        let Some(tat) = tat.map(|tat| tat.rounded_up(self.denominator)) else { return Span::ZERO };
+        let Some(ms) = tat.ms.checked_sub(now) else { return Span::ZERO };
+        Span { ms, remainder: tat.remainder }.min(self.capacity)
+    }
+
+    /// The time that `cost` units take, which are at most `burst`.
+    #[inline]
+    fn span(&self, cost: Positive) -> Span {
+        if cost == Positive::ONE { self.spacing } else { self.span_of_many(cost.get()) }
+    }
+
+    #[inline(never)]
+    fn span_of_many(&self, cost: u64) -> Span {
+        if !self.narrow {
+            // At most the capacity, which fits.
+            return product_over(cost, self.numerator, self.denominator).unwrap_or(self.capacity);
+        }
+        let Span { ms, remainder } = over(cost.wrapping_mul(self.spacing.remainder), self.denominator);
+        Span { ms: ms.wrapping_add(cost.wrapping_mul(self.spacing.ms)), remainder }
+    }
+
+    /// Both remainders are less than the denominator, and the milliseconds at most [`MAX_INTEGER`].
+    #[inline]
+    const fn sum(&self, one: Span, other: Span) -> Span {
+        let ms = one.ms.wrapping_add(other.ms);
+        let missing = self.denominator.wrapping_sub(other.remainder);
+        if one.remainder < missing {
+            Span { ms, remainder: one.remainder.wrapping_add(other.remainder) }
         } else {
-            (ahead, tat.remainder)
-        };
-        W::from(ms).times(W::from(self.denominator)).plus(W::from(remainder))
+            Span { ms: ms.wrapping_add(1), remainder: one.remainder.wrapping_sub(missing) }
+        }
     }
 
-    #[inline(always)]
-    fn decide_in<W: Word>(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
-        let numerator = W::from(self.numerator);
-        let capacity = W::from(self.burst).times(numerator);
-        let debt = self.debt::<W>(tat, now);
-        if cost.get() > self.burst {
-            return (self.refusal(capacity, debt, Retry::Never), None);
-        }
-        let after = debt.plus(W::from(cost.get()).times(numerator));
-        if after > capacity {
-            let wait = after.minus(capacity).ceil_over(self.denominator);
-            return (self.refusal(capacity, debt, Retry::After(wait)), None);
-        }
-        let (ahead, remainder) = after.divided_by(self.denominator);
-        let (remaining, _) = capacity.minus(after).divided_by(self.numerator);
-        let tat = Tat { ms: now.saturating_add(ahead), remainder, denominator: self.denominator };
-        let reset_after = ahead.saturating_add(u64::from(remainder > 0));
-        (Verdict { allowed: true, remaining, retry: Retry::Now, reset_after }, Some(tat))
-    }
-
+    /// Whole units that fit beside `debt`, which is at most the capacity.
     #[inline]
-    fn refusal<W: Word>(&self, capacity: W, debt: W, retry: Retry) -> Verdict {
-        let (remaining, _) = capacity.minus(debt).divided_by(self.numerator);
-        Verdict { allowed: false, remaining, retry, reset_after: debt.ceil_over(self.denominator) }
+    fn remaining(&self, debt: Span) -> u64 {
+        if !self.narrow {
+            return self.remaining_of_many(debt);
+        }
+        // The whole is at most `burst * numerator`, so nothing is lost when a part of it wraps.
+        let ms = self.capacity.ms.wrapping_sub(debt.ms).wrapping_mul(self.denominator);
+        let free = ms.wrapping_add(self.capacity.remainder).wrapping_sub(debt.remainder);
+        free.checked_div(self.numerator).unwrap_or(0)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remaining_of_many(&self, debt: Span) -> u64 {
+        let ms = u128::from(self.capacity.ms.wrapping_sub(debt.ms)).wrapping_mul(u128::from(self.denominator));
+        let free = ms.wrapping_add(u128::from(self.capacity.remainder)).wrapping_sub(u128::from(debt.remainder));
+        u64::try_from(divided(free, self.numerator).0).unwrap_or(u64::MAX)
     }
 }
 
@@ -250,55 +339,22 @@ const fn fits_62_bits(a: u64, b: u64) -> bool {
     a.leading_zeros().saturating_add(b.leading_zeros()) >= 66
 }
 
-/// An unsigned integer wide enough for one decision.
-///
-/// No operation here can wrap. With `C = burst * numerator` (the capacity in grains): a debt is at most `C`, a cost of at
-/// most `burst` units adds at most `C`, so every value is at most `2 * C`. In `u64`, `C < 2^62`. In `u128`, `burst` is
-/// below 2^53 and `numerator` below 2^64.
-trait Word: Copy + PartialOrd + From<u64> {
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    /// Quotient and remainder, each of which fits 64 bits wherever it is asked for.
-    fn divided_by(self, divisor: u64) -> (u64, u64);
-    #[inline]
-    fn ceil_over(self, divisor: u64) -> u64 {
-        let (quotient, remainder) = self.divided_by(divisor);
-        quotient.wrapping_add(u64::from(remainder > 0))
+/// `value / denominator`.
+#[inline]
+const fn over(value: u64, denominator: u64) -> Span {
+    match value.checked_div(denominator) {
+        Some(ms) => Span { ms, remainder: value.wrapping_sub(ms.wrapping_mul(denominator)) },
+        None => Span::ZERO,
     }
 }
 
-macro_rules! word {
-    ($type:ty, $divided_by:expr) => {
-        impl Word for $type {
-            #[inline]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline]
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-            #[inline]
-            fn divided_by(self, divisor: u64) -> (u64, u64) {
-                $divided_by(self, divisor)
-            }
-        }
-    };
+/// `a * b / denominator`, when it is below 2^64 ms.
+#[cold]
+#[inline(never)]
+fn product_over(a: u64, b: u64, denominator: u64) -> Option<Span> {
+    let (ms, remainder) = divided(u128::from(a).wrapping_mul(u128::from(b)), denominator);
+    Some(Span { ms: u64::try_from(ms).ok()?, remainder })
 }
-
-word!(u64, |value: u64, divisor: u64| match value.checked_div(divisor) {
-    Some(quotient) => (quotient, value.wrapping_sub(quotient.wrapping_mul(divisor))),
-    None => (0, 0),
-});
-word!(u128, |value, divisor| {
-    let (quotient, remainder) = divided(value, divisor);
-    (u64::try_from(quotient).unwrap_or(u64::MAX), remainder)
-});
 
 /// Quotient and remainder, a bit at a time: a rule so wide is rare, and what the compiler brings for it is a kilobyte. A
 /// divisor of 0 counts as 1.

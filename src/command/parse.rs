@@ -1,5 +1,6 @@
 //! Arguments into typed commands. Nothing is looked up here: a command that is wrong in itself is refused before anything is.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::cmp::Ordering;
 use core::ops::Range;
@@ -30,7 +31,7 @@ pub enum Command<'a> {
     },
     Throttle {
         key: &'a [u8],
-        rule: Schedule,
+        rule: Box<Schedule>,
         quantity: Option<Positive>,
     },
     LimiterCreate {
@@ -299,7 +300,7 @@ fn throttle<'a>(
     };
     let ms = period.get().checked_mul(1000).ok_or(Error::NotAnInteger)?;
     let rule = Schedule::spaced(ms, count.get(), burst).ok_or(Error::NotAnInteger)?;
-    Ok(Command::Throttle { key, rule, quantity })
+    Ok(Command::Throttle { key, rule: Box::new(rule), quantity })
 }
 
 fn settings(limit: &[u8], window: &[u8], options: Arguments<'_>) -> Result<Settings, Error> {

@@ -63,13 +63,11 @@ impl Settings {
         Ok(match self.algorithm {
             Algorithm::SlidingWindow => Rule::Sliding(SlidingWindow::new(self.limit, self.window)),
             Algorithm::FixedWindow => Rule::Fixed(FixedWindow::new(self.limit, self.window)),
-            Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => Rule::Schedule(match &self.rate {
-                None => Schedule::per_period(self.window, self.limit),
-                Some(rate) => {
-                    let (numerator, denominator) = rate.spacing();
-                    Schedule::spaced(numerator, denominator, self.limit).ok_or(Error::InvalidRate)?
-                }
-            }),
+            Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => {
+                let (numerator, denominator) =
+                    self.rate.as_ref().map_or((self.window.get(), self.limit.get()), Rate::spacing);
+                Rule::Schedule(Schedule::spaced(numerator, denominator, self.limit).ok_or(Error::InvalidRate)?)
+            }
         })
     }
 }

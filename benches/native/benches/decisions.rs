@@ -138,9 +138,10 @@ fn beside_peers(keys: &[String]) -> Vec<(String, Turn<'_>)> {
             "tidegate without a key".to_string(),
             Box::new(move |count: u64| {
                 for tick in 0..count {
-                    let (verdict, next) = schedule.decide(tat, black_box(NOW + tick / 1_000), Positive::ONE);
-                    tat = next.or(tat);
-                    black_box(verdict);
+                    let now = black_box(NOW + tick / 1_000);
+                    let outcome = schedule.outcome(tat, now, Positive::ONE);
+                    tat = schedule.tat(&outcome, now).or(tat);
+                    black_box(outcome.allowed());
                 }
             }),
         ));
