@@ -207,7 +207,7 @@ impl Schedule {
 
     /// Decides one request of `cost` units at `now` against the stored `tat` (`None`: idle). Returns the tat to store,
     /// which is `Some` only when the request is allowed: a refusal changes nothing.
-    #[inline(never)]
+    #[inline]
     pub fn decide(&self, tat: Option<Tat>, now: u64, cost: Positive) -> (Verdict, Option<Tat>) {
         let outcome = self.outcome(tat, now, cost);
         (self.verdict(&outcome), self.tat(&outcome, now))
