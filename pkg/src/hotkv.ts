@@ -228,28 +228,36 @@ export abstract class Client implements AsyncDisposable {
   }
 
   /** Runs a check; when the store does not answer, what the user chose stands in for its decision. */
-  async #decide<T>(call: calls.Call<T>, standIn: (allowed: boolean) => T): Promise<T> {
-    if (this.#onUnavailable === "throw") return this.#run(call);
-    try {
-      return await this.#run(call);
-    } catch (error) {
+  #decide<T>(call: calls.Call<T>, standIn: (allowed: boolean) => T): Promise<T> {
+    const decision = this.#run(call);
+    if (this.#onUnavailable === "throw") return decision;
+    return decision.catch((error) => {
       if (!(error instanceof HotKVError) || error.code !== "STORE_UNAVAILABLE") throw error;
       return standIn(this.#onUnavailable === "allow");
-    }
+    });
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {
-    return call.read(await this.#ask(call.command));
+    return call.read(thrown(await this.#reply(call.command)));
   }
 
   /** The reply to one command; its error is thrown. */
   async #ask(command: Command): Promise<Reply> {
+    return thrown(await this.#reply(command));
+  }
+
+  /** The reply to one command, by as few steps as there can be. */
+  #reply(command: Command): Promise<Reply | undefined> {
     this.#ready();
     const transport = this.#transport;
-    const reply = transport?.ask ? await transport.ask(command) : (await this.pipeline([command]))[0];
-    if (reply instanceof Error) throw reply;
-    return reply ?? null;
+    return transport?.ask ? transport.ask(command) : this.pipeline([command]).then(([reply]) => reply);
   }
+}
+
+/** A reply that is no error, which is thrown. */
+function thrown(reply: Reply | undefined): Reply {
+  if (reply instanceof Error) throw reply;
+  return reply ?? null;
 }
 
 function closed(): HotKVError {

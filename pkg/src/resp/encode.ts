@@ -1,5 +1,5 @@
 import { invalidArgument, loneSurrogate, utf8Length } from "../arguments.ts";
-import type { Argument, Command } from "../reply.ts";
+import type { Command } from "../reply.ts";
 
 const encoder = new TextEncoder();
 
@@ -15,7 +15,14 @@ export function encodeWire(commands: readonly Command[]): string | Uint8Array {
   let text = "";
   for (const command of commands) {
     text += `*${command.length}\r\n`;
-    command.forEach((argument: Argument, index) => {
+    for (let index = 0; index < command.length; index++) {
+      const argument = command[index];
+      if (Number.isSafeInteger(argument)) {
+        // What most of a check's arguments are: each digit is one byte.
+        const digits = String(argument);
+        text += `$${digits.length}\r\n${digits}\r\n`;
+        continue;
+      }
       const value = argumentText(index, argument);
       if (typeof value === "string") {
         text += `$${utf8Length(value)}\r\n${value}\r\n`;
@@ -23,7 +30,7 @@ export function encodeWire(commands: readonly Command[]): string | Uint8Array {
         parts.push(`${text}$${value.length}\r\n`, value);
         text = "\r\n";
       }
-    });
+    }
   }
   if (parts.length === 0) return text;
   parts.push(text);

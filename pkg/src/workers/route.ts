@@ -39,8 +39,11 @@ export function nameOf(command: Command): string {
 /** Where `command` goes in `namespace`. One that is wrong in itself goes to the directory, which says what is wrong. */
 export function routeOf(command: Command, namespace: string, placement: Placement): Route {
   const name = nameOf(command);
-  const reads = READS.has(name);
   const first = command[1];
+  if (name === "GCRA.LIMIT" && first !== undefined) {
+    return { to: "object", object: keyObject(namespace, first, placement), reads: false };
+  }
+  const reads = READS.has(name);
   if (KEYED.has(name) && first !== undefined) {
     return { to: "object", object: keyObject(namespace, first, placement), reads };
   }

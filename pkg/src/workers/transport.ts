@@ -127,8 +127,8 @@ export class ObjectsTransport implements Transport {
   }
 
   /** One command, in as few turns and calls as there can be: most requests ask one thing. */
-  async ask(command: Command): Promise<Reply> {
-    if (this.#closed || nameOf(command) === "MULTI") return (await this.send([command]))[0] ?? null;
+  ask(command: Command): Promise<Reply> {
+    if (this.#closed || nameOf(command) === "MULTI") return this.send([command]).then(([reply = null]) => reply);
     return this.#one(command);
   }
 
@@ -242,21 +242,15 @@ export class ObjectsTransport implements Transport {
     const name = await shortened(object);
     const reads = this.#calls.get(object)?.reads ?? false;
     this.#calls.delete(object);
-    return this.#call(name, commands, reads);
-  }
-
-  async #call(name: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
     const asked = encodeWire(commands);
     let answer: Wire | { readonly unavailable: string };
     try {
       try {
-        const answering = this.#stub(name).execute(asked);
-        answer = await (this.#timeoutMs === undefined ? answering : this.#within(answering, this.#timeoutMs));
+        answer = await this.#execute(name, asked);
       } catch (error) {
         // Only what changes nothing can be asked twice: the platform never says that a call did not run.
         if (!reads || !isRetryable(error)) throw error;
-        const answering = this.#stub(name).execute(asked);
-        answer = await (this.#timeoutMs === undefined ? answering : this.#within(answering, this.#timeoutMs));
+        answer = await this.#execute(name, asked);
       }
     } catch (cause) {
       if (cause instanceof HotKVError) throw cause;
@@ -270,6 +264,11 @@ export class ObjectsTransport implements Transport {
     const replies = typeof answer === "string" ? decodeText(answer) : decodeReplies(answer);
     if (replies.length === commands.length) return replies;
     throw new HotKVError("STORE_UNAVAILABLE", `${replies.length} replies came to ${commands.length} commands`);
+  }
+
+  #execute(name: string, asked: Wire): Promise<Wire | { readonly unavailable: string }> {
+    const answering = this.#stub(name).execute(asked);
+    return this.#timeoutMs === undefined ? answering : this.#within(answering, this.#timeoutMs);
   }
 
   #stub(name: string): Stub {
