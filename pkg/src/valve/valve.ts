@@ -42,50 +42,18 @@ const JOB_OPTIONS = ["cost", "scope", "signal", "maxWaitMs", "priority"];
 const ONE_UNIT: Asked = { cost: 1, scope: [] };
 
 /** A job that waits: all that is kept of it is here, since thousands may wait for long. */
-class Waiting implements Place {
-  before: Place | undefined = undefined;
-  after: Place | undefined = undefined;
-  row: Place["row"] = undefined;
-  heapIndex = -1;
-  last: Refusal | undefined = undefined;
-  /** Where there is a signal, what listens to it. */
-  abort: (() => void) | undefined = undefined;
-  readonly priority: number;
-  readonly order: number;
+interface Waiting extends Place, Asked {
   readonly line: Line;
-  readonly cost: number;
-  readonly scope: readonly string[];
   readonly since: number;
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
   readonly work: (context: JobContext) => unknown;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-
-  constructor(
-    line: Line,
-    { cost, scope }: Asked,
-    priority: number,
-    order: number,
-    since: number,
-    deadline: number,
-    signal: AbortSignal | undefined,
-    work: (context: JobContext) => unknown,
-    resolve: (result: never) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.priority = priority;
-    this.order = order;
-    this.line = line;
-    this.cost = cost;
-    this.scope = scope;
-    this.since = since;
-    this.deadline = deadline;
-    this.signal = signal;
-    this.work = work;
-    this.resolve = resolve as (result: unknown) => void;
-    this.reject = reject;
-  }
+  heapIndex: number;
+  last: Refusal | undefined;
+  /** Where there is a signal, what listens to it. */
+  abort: (() => void) | undefined;
 }
 
 /** What a job asks of its policy. */
@@ -272,15 +240,15 @@ export class ValveBase<const R extends Rate> {
 
   /** One promise is all that a job costs beside its place in line. What is thrown in here rejects it. */
   #run<T>(
-    job: (context: JobContext) => T | PromiseLike<T>,
+    work: (context: JobContext) => T | PromiseLike<T>,
     options: RunOptions<R> | undefined,
     place?: number,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (typeof job !== "function") throw invalidOption("job", job, "a function");
+      if (typeof work !== "function") throw invalidOption("job", work, "a function");
       if (this.#closing) throw closed();
       const { signal, maxWaitMs, priority = 0 }: RunOptions<RateRule> = options ?? {};
-      const asked = this.#readJob(options);
+      const { cost, scope } = this.#readJob(options);
       if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0)) {
         throw invalidOption("maxWaitMs", maxWaitMs, "a number of milliseconds from 0");
       }
@@ -290,10 +258,25 @@ export class ValveBase<const R extends Rate> {
         throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
       }
       const since = this.#timers.now();
-      const order = place ?? this.#order++;
-      const line = this.#lineOf(asked.scope);
-      const deadline = since + (maxWaitMs ?? NEVER);
-      this.#wait(new Waiting(line, asked, priority, order, since, deadline, signal, job, resolve, reject));
+      this.#wait({
+        before: undefined,
+        after: undefined,
+        row: undefined,
+        last: undefined,
+        abort: undefined,
+        heapIndex: -1,
+        priority,
+        order: place ?? this.#order++,
+        line: this.#lineOf(scope),
+        cost,
+        scope,
+        since,
+        deadline: since + (maxWaitMs ?? NEVER),
+        signal,
+        work,
+        resolve: resolve as (result: unknown) => void,
+        reject,
+      });
     });
   }
 
@@ -524,39 +507,31 @@ export class ValveBase<const R extends Rate> {
 
   /** Runs a job that was admitted. */
   #start(job: Waiting, lease: string | undefined, now: number): void {
-    const { signal } = job;
+    const { signal, work, resolve, reject } = job;
     const waitedMs = now - job.since;
     let result: unknown;
     try {
-      const { work } = job;
       result = work(lease === undefined ? new Context(signal, waitedMs) : this.#leased(lease, signal, waitedMs));
     } catch (error) {
-      this.#end(lease);
-      job.reject(error);
+      this.#end(lease, reject, error);
       return;
     }
-    if ((typeof result !== "object" || result === null) && typeof result !== "function") {
-      this.#end(lease);
-      job.resolve(result);
-      return;
+    // What can't be a promise is not waited for.
+    if (typeof result !== "object" && typeof result !== "function") this.#end(lease, resolve, result);
+    else {
+      Promise.resolve(result).then(
+        (value) => this.#end(lease, resolve, value),
+        (error) => this.#end(lease, reject, error),
+      );
     }
-    Promise.resolve(result).then(
-      (value) => {
-        this.#end(lease);
-        job.resolve(value);
-      },
-      (error) => {
-        this.#end(lease);
-        job.reject(error);
-      },
-    );
   }
 
   /** A job has ended, one way or the other. */
-  #end(lease: string | undefined): void {
+  #end(lease: string | undefined, settle: (result: unknown) => void, result: unknown): void {
     this.#running--;
     if (lease !== undefined) this.#release(lease);
     this.#finish();
+    settle(result);
   }
 
   /** Lets the refused head of a line wait: everybody, where a rule of all lines refuses, and else its line alone. */
