@@ -238,26 +238,16 @@ export abstract class Client implements AsyncDisposable {
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {
-    return call.read(thrown(await this.#reply(call.command)));
+    return call.read(await this.#ask(call.command));
   }
 
   /** The reply to one command; its error is thrown. */
   async #ask(command: Command): Promise<Reply> {
-    return thrown(await this.#reply(command));
-  }
-
-  /** The reply to one command, by as few steps as there can be. */
-  #reply(command: Command): Promise<Reply | undefined> {
     this.#ready();
-    const transport = this.#transport;
-    return transport?.ask ? transport.ask(command) : this.pipeline([command]).then(([reply]) => reply);
+    const reply = await (this.#transport?.ask?.(command) ?? this.pipeline([command]).then(([reply]) => reply));
+    if (reply instanceof Error) throw reply;
+    return reply ?? null;
   }
-}
-
-/** A reply that is no error, which is thrown. */
-function thrown(reply: Reply | undefined): Reply {
-  if (reply instanceof Error) throw reply;
-  return reply ?? null;
 }
 
 function closed(): HotKVError {

@@ -17,15 +17,11 @@ export function encodeWire(commands: readonly Command[]): string | Uint8Array {
     text += `*${command.length}\r\n`;
     for (let index = 0; index < command.length; index++) {
       const argument = command[index];
-      if (Number.isSafeInteger(argument)) {
-        // What most of a check's arguments are: each digit is one byte.
-        const digits = String(argument);
-        text += `$${digits.length}\r\n${digits}\r\n`;
-        continue;
-      }
       const value = argumentText(index, argument);
       if (typeof value === "string") {
-        text += `$${utf8Length(value)}\r\n${value}\r\n`;
+        // Each digit is one byte.
+        const bytes = typeof argument === "number" ? value.length : utf8Length(value);
+        text += `$${bytes}\r\n${value}\r\n`;
       } else {
         parts.push(`${text}$${value.length}\r\n`, value);
         text = "\r\n";
