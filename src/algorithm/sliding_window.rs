@@ -28,12 +28,16 @@ pub struct Log {
     entries: VecDeque<Entry>,
     /// All units ever logged before the first entry.
     base: u64,
+    /// All units ever logged, and the newest entry's time if there is one: what else only the far end of the entries tells,
+    /// which is rarely near at hand.
+    total: u64,
+    newest: u64,
 }
 
 /// Logs are copied when a rule was changed, which is rare.
 impl Clone for Log {
     fn clone(&self) -> Self {
-        let mut copy = Self { base: self.base, ..Self::new() };
+        let mut copy = Self { base: self.base, total: self.base, ..Self::new() };
         for (at, units) in self.entries() {
             copy.push(at, units);
         }
@@ -44,12 +48,12 @@ impl Clone for Log {
 impl Log {
     /// An empty log.
     pub const fn new() -> Self {
-        Self { entries: VecDeque::new(), base: 0 }
+        Self { entries: VecDeque::new(), base: 0, total: 0, newest: 0 }
     }
 
     /// When the newest entry was logged.
     pub fn newest(&self) -> Option<u64> {
-        self.entries.back().map(|entry| entry.at)
+        (!self.entries.is_empty()).then_some(self.newest)
     }
 
     /// How many entries there are.
@@ -80,12 +84,12 @@ impl Log {
 
     /// Adds `units` at `at`, which must not be before the newest entry.
     pub(crate) fn push(&mut self, at: u64, units: u64) {
-        let before = self.entries.back().map_or(self.base, |entry| entry.total);
-        let total = before.wrapping_add(units);
-        match self.entries.back_mut() {
-            Some(entry) if entry.at == at => entry.total = total,
-            _ => self.entries.push_back(Entry { at, total }),
+        self.total = self.total.wrapping_add(units);
+        if self.newest() == Some(at) {
+            self.entries.pop_back();
         }
+        self.newest = at;
+        self.entries.push_back(Entry { at, total: self.total });
     }
 
     /// Forgets every entry that no longer counts at `now`; whether any is left.
@@ -124,10 +128,6 @@ impl Log {
         self.entries.capacity()
     }
 
-    fn total(&self) -> u64 {
-        self.entries.back().map_or(self.base, |entry| entry.total)
-    }
-
     /// Units logged in the first `count` entries and before.
     fn total_before(&self, count: usize) -> u64 {
         count.checked_sub(1).and_then(|last| self.entries.get(last)).map_or(self.base, |entry| entry.total)
@@ -136,11 +136,11 @@ impl Log {
     /// Entries later than `at` are logged at `at` instead.
     fn pull_back(&mut self, at: u64) {
         if self.newest().is_some_and(|newest| newest > at) {
-            let total = self.total();
-            while self.newest().is_some_and(|newest| newest >= at) {
+            while self.entries.back().is_some_and(|entry| entry.at >= at) {
                 self.entries.pop_back();
             }
-            self.entries.push_back(Entry { at, total });
+            self.newest = at;
+            self.entries.push_back(Entry { at, total: self.total });
         }
     }
 }
@@ -199,7 +199,7 @@ impl SlidingWindow {
 
     /// Units that count at `now`.
     pub fn used(&self, log: Option<&Log>, now: u64) -> u64 {
-        log.map_or(0, |log| log.total().wrapping_sub(log.total_before(self.expired(log, now)))).min(self.limit)
+        log.map_or(0, |log| log.total.wrapping_sub(log.total_before(self.expired(log, now)))).min(self.limit)
     }
 
     /// Decides one request of `cost` units at `now`. Nothing is logged: [`SlidingWindow::admit`] does that.
@@ -220,7 +220,7 @@ impl SlidingWindow {
             Some(log) if cost.get() <= self.limit => {
                 // Enough has left when the units logged since are at most `limit - cost`.
                 let allowed_since = self.limit.saturating_sub(cost.get());
-                let total = log.total();
+                let total = log.total;
                 let blocking = log.leading(|entry| total.wrapping_sub(entry.total) > allowed_since);
                 Retry::After(log.entries.get(blocking).map_or(reset_after, |entry| leaves(entry.at)))
             }
