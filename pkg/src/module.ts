@@ -85,20 +85,27 @@ export function ensureReady(): void {
   instantiate(source());
 }
 
-/** Makes an engine in wasm memory. */
-export function makeCore(maxKeys: number, maxLimiters: number): Core {
-  ensureReady();
-  let core: Core | undefined;
+/** Sixteen bytes nobody can guess, so that nobody can choose keys that collide. */
+function randomSeed(): DataView {
   try {
-    core = glue.Core.open(maxKeys, maxLimiters);
-  } catch (error) {
-    throw callFailed(error);
-  }
-  if (core === undefined) {
+    return new DataView(crypto.getRandomValues(new Uint8Array(16)).buffer);
+  } catch {
     throw new HotKVError(
       "STORE_UNAVAILABLE",
       "no engine can be made here: this runtime gives no random numbers at this point",
     );
+  }
+}
+
+/** Makes an engine in wasm memory. */
+export function makeCore(maxKeys: number, maxLimiters: number): Core {
+  ensureReady();
+  const seed = randomSeed();
+  let core: Core;
+  try {
+    core = glue.Core.open(maxKeys, maxLimiters, seed.getBigUint64(0), seed.getBigUint64(8));
+  } catch (error) {
+    throw callFailed(error);
   }
   alive.add(core);
   refresh();

@@ -24,11 +24,12 @@ pub struct Core {
 
 #[wasm_bindgen]
 impl Core {
-    /// An engine whose hash has a fresh random seed; `undefined` when the host gives no random bytes here.
-    pub fn open(max_keys: f64, max_limiters: f64) -> Option<Self> {
-        let seed = [getrandom::u64().ok()?, getrandom::u64().ok()?];
+    /// An engine. `first` and `second` seed its hash and must be random; drawn outside, since what can throw in here takes
+    /// code that nothing else needs.
+    pub fn open(max_keys: f64, max_limiters: f64, first: u64, second: u64) -> Self {
+        let seed = [first, second];
         let options = Options { max_keys: count(max_keys), max_limiters: count(max_limiters), seed };
-        Some(Self { engine: Engine::new(&options), error: None })
+        Self { engine: Engine::new(&options), error: None }
     }
 
     /// `GCRA.LIMIT` on the key in the buffer: remaining, `retry_after_ms` and `reset_after_ms` are left in the numbers.
