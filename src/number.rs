@@ -62,6 +62,7 @@ impl Positive {
     }
 
     /// The decimal integer that `text` spells: digits only, no sign, no leading zero.
+    #[inline(never)]
     pub fn parse(text: &[u8]) -> Option<Self> {
         Self::new(parse_digits(text)?)
     }

@@ -44,6 +44,15 @@ pub(crate) fn push_number(text: &mut String, number: u64) {
     push(text, digits(number, &mut [0; 20]));
 }
 
+/// The bytes as text, when they are; else how many of them are. Every check is this one: the standard library's own, made
+/// for long texts, would be a second.
+#[inline(never)]
+pub(crate) fn checked(bytes: &[u8]) -> Result<&str, usize> {
+    let Some(first) = bytes.utf8_chunks().next() else { return Ok("") };
+    let text = first.valid();
+    if text.len() == bytes.len() { Ok(text) } else { Err(text.len()) }
+}
+
 /// A number's decimal digits.
 pub(crate) fn digits(mut number: u64, place: &mut [u8; 20]) -> &str {
     let mut first = place.len();
@@ -56,7 +65,7 @@ pub(crate) fn digits(mut number: u64, place: &mut [u8; 20]) -> &str {
             break;
         }
     }
-    place.get(first..).and_then(|digits| core::str::from_utf8(digits).ok()).unwrap_or_default()
+    place.get(first..).and_then(|digits| checked(digits).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What a client says about its own connection.
 
-use super::parse::{Arguments, is};
-use crate::Error;
+use super::parse::{Arguments, Wrong, is};
 
 /// A command about the connection, or about the server as a whole.
 #[derive(Clone, Debug)]
@@ -73,7 +72,7 @@ impl<'a> ConnectionCommand<'a> {
     }
 
     /// `HELLO [version [AUTH user password] [SETNAME name]]`.
-    pub(super) fn hello(arguments: Arguments<'a>) -> Result<Self, Error> {
+    pub(super) fn hello(arguments: Arguments<'a>) -> Result<Self, Wrong> {
         let (version, mut options) = match arguments {
             [version, options @ ..] => (Some(*version), options),
             [] => (None, arguments),
@@ -91,13 +90,13 @@ impl<'a> ConnectionCommand<'a> {
                     name = Some(given);
                     rest
                 }
-                _ => return Err(Error::Syntax),
+                _ => return Err(Wrong::Syntax),
             };
         }
     }
 
     /// `COMMAND [INFO name ... | LIST | COUNT | DOCS name ...]`.
-    pub(super) fn describe(arguments: Arguments<'a>) -> Result<Self, Error> {
+    pub(super) fn describe(arguments: Arguments<'a>) -> Result<Self, Wrong> {
         Ok(Self::Describe(match *arguments {
             [] => Describe::All,
             [info] if is(info, b"INFO") => Describe::All,
@@ -105,19 +104,19 @@ impl<'a> ConnectionCommand<'a> {
             [list] if is(list, b"LIST") => Describe::Names,
             [count] if is(count, b"COUNT") => Describe::Count,
             [docs, ..] if is(docs, b"DOCS") => Describe::Documents,
-            _ => return Err(Error::Syntax),
+            _ => return Err(Wrong::Syntax),
         }))
     }
 
     /// `CLIENT SETNAME`, `GETNAME`, `ID` and `SETINFO`.
-    pub(super) fn client(subcommand: &[u8], rest: Arguments<'a>) -> Result<Self, Error> {
+    pub(super) fn client(subcommand: &[u8], rest: Arguments<'a>) -> Result<Self, Wrong> {
         let is = |name: &[u8]| is(subcommand, name);
         match *rest {
             [name] if is(b"SETNAME") => Ok(Self::SetName { name }),
             [] if is(b"GETNAME") => Ok(Self::GetName),
             [] if is(b"ID") => Ok(Self::Id),
             [_, _] if is(b"SETINFO") => Ok(Self::SetInfo),
-            _ => Err(Error::Syntax),
+            _ => Err(Wrong::Syntax),
         }
     }
 }

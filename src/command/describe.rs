@@ -46,7 +46,7 @@ fn describe_one(entry: &Entry, writer: &mut Writer<'_>) {
     // A negative arity is the least of several.
     writer.integer(if entry.least == entry.most { words } else { words.saturating_neg() });
     writer.array(1);
-    writer.status(entry.flag);
+    writer.status(entry.flag.name());
     writer.integer(first);
     writer.integer(last);
     writer.integer(first);

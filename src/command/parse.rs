@@ -166,7 +166,7 @@ impl<'a> Command<'a> {
     pub fn parse(arguments: Arguments<'a>) -> Result<Self, Error> {
         let (name, rest) = arguments.split_first().ok_or_else(|| unknown(b""))?;
         let entry = table::find(name).ok_or_else(|| unknown(name))?;
-        if rest.len() < entry.least.into() || rest.len() > entry.most.into() {
+        if rest.len() < entry.least.into() || (entry.most != table::ANY && rest.len() > entry.most.into()) {
             return Err(Error::WrongArity(entry.name));
         }
         if rest.iter().any(|argument| argument.len() > MAX_NAME_BYTES) {
@@ -175,7 +175,7 @@ impl<'a> Command<'a> {
                 checked_name(called, name)?;
             }
         }
-        parse_kind(entry, rest)
+        Ok(parse_kind(entry, rest)?)
     }
 }
 
@@ -201,14 +201,40 @@ const fn names(kind: Kind) -> (Range<usize>, &'static str) {
     }
 }
 
-fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<'a>, Error> {
+/// What can be wrong with an argument: an [`Error`] in few bytes, of which every step here would pass on a copy.
+#[derive(Clone, Copy)]
+pub(super) enum Wrong {
+    Syntax,
+    NotAnInteger,
+    UnknownAlgorithm,
+    Rate,
+    /// The pattern of `SCAN` is too long; holds its length.
+    Pattern(usize),
+}
+
+impl From<Wrong> for Error {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Syntax => Self::Syntax,
+            Wrong::NotAnInteger => Self::NotAnInteger,
+            Wrong::UnknownAlgorithm => Self::UnknownAlgorithm,
+            Wrong::Rate => Self::InvalidRate,
+            Wrong::Pattern(bytes) => Self::KeyTooLong { argument: "pattern", bytes },
+        }
+    }
+}
+
+fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<'a>, Wrong> {
     let argument = |at: usize| rest.get(at).copied().unwrap_or_default();
     let (first, second) = (argument(0), argument(1));
     let after = |count: usize| rest.get(count..).unwrap_or_default();
     Ok(match entry.kind {
         Kind::GcraLimit => {
             let (period, burst) = (integer(second)?, integer(argument(2))?);
-            let count = rest.get(3).map_or(Ok(Positive::ONE), |count| integer(count))?;
+            let count = match rest.get(3) {
+                Some(count) => integer(count)?,
+                None => Positive::ONE,
+            };
             Command::GcraLimit { key: first, period, burst, count }
         }
         Kind::Throttle => {
@@ -222,7 +248,7 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
             let cost = match rest {
                 [_, _] => Positive::ONE,
                 [_, _, option, cost] if is(option, b"COST") => integer(cost)?,
-                _ => return Err(Error::Syntax),
+                _ => return Err(Wrong::Syntax),
             };
             Command::LimiterCheck { name: first, key: second, cost }
         }
@@ -260,7 +286,7 @@ fn parse_kind<'a>(entry: &'static Entry, rest: Arguments<'a>) -> Result<Command<
         Kind::DbSize => Command::DbSize,
         Kind::FlushAll => match rest {
             [mode] if !is(mode, b"SYNC") && !is(mode, b"ASYNC") => {
-                return Err(Error::Syntax);
+                return Err(Wrong::Syntax);
             }
             _ => Command::FlushAll,
         },
@@ -290,38 +316,38 @@ fn throttle<'a>(
     count: &[u8],
     period: &[u8],
     quantity: &[u8],
-) -> Result<Command<'a>, Error> {
-    let max_burst = parse_digits(max_burst).ok_or(Error::NotAnInteger)?;
-    let burst = max_burst.checked_add(1).and_then(Positive::new).ok_or(Error::NotAnInteger)?;
+) -> Result<Command<'a>, Wrong> {
+    let max_burst = parse_digits(max_burst).ok_or(Wrong::NotAnInteger)?;
+    let burst = max_burst.checked_add(1).and_then(Positive::new).ok_or(Wrong::NotAnInteger)?;
     let (count, period) = (integer(count)?, integer(period)?);
     let quantity = match parse_digits(quantity) {
         Some(0) => None,
         _ => Some(integer(quantity)?),
     };
-    let ms = period.get().checked_mul(1000).ok_or(Error::NotAnInteger)?;
-    let rule = Schedule::spaced(ms, count.get(), burst).ok_or(Error::NotAnInteger)?;
+    let ms = period.get().checked_mul(1000).ok_or(Wrong::NotAnInteger)?;
+    let rule = Schedule::spaced(ms, count.get(), burst).ok_or(Wrong::NotAnInteger)?;
     Ok(Command::Throttle { key, rule: Box::new(rule), quantity })
 }
 
-fn settings(limit: &[u8], window: &[u8], options: Arguments<'_>) -> Result<Settings, Error> {
+fn settings(limit: &[u8], window: &[u8], options: Arguments<'_>) -> Result<Settings, Wrong> {
     let (limit, window) = (integer(limit)?, integer(window)?);
     let mut algorithm = None;
     let mut refill = None;
     let mut drain = None;
     let mut options = options.iter();
     while let Some(option) = options.next() {
-        let value = options.next().ok_or(Error::Syntax)?;
+        let value = options.next().ok_or(Wrong::Syntax)?;
         let repeated = if is(option, b"ALGO") {
-            algorithm.replace(Algorithm::named(value).ok_or(Error::UnknownAlgorithm)?).is_some()
+            algorithm.replace(Algorithm::named(value).ok_or(Wrong::UnknownAlgorithm)?).is_some()
         } else if is(option, b"REFILL") {
-            refill.replace(Rate::parse(value)?).is_some()
+            refill.replace(rate(value)?).is_some()
         } else if is(option, b"DRAIN") {
-            drain.replace(Rate::parse(value)?).is_some()
+            drain.replace(rate(value)?).is_some()
         } else {
             true
         };
         if repeated {
-            return Err(Error::Syntax);
+            return Err(Wrong::Syntax);
         }
     }
     let algorithm = algorithm.unwrap_or(Algorithm::SlidingWindow);
@@ -329,14 +355,18 @@ fn settings(limit: &[u8], window: &[u8], options: Arguments<'_>) -> Result<Setti
         Algorithm::TokenBucket if drain.is_none() => refill,
         Algorithm::LeakyBucket if refill.is_none() => drain,
         _ if refill.is_none() && drain.is_none() => None,
-        _ => return Err(Error::Syntax),
+        _ => return Err(Wrong::Syntax),
     };
     let settings = Settings { algorithm, limit, window, rate };
-    settings.rule()?;
+    settings.rule().map_err(|_| Wrong::Rate)?;
     Ok(settings)
 }
 
-fn set_options(options: Arguments<'_>) -> Result<SetOptions, Error> {
+fn rate(text: &[u8]) -> Result<Rate, Wrong> {
+    Rate::parse(text).map_err(|_| Wrong::Rate)
+}
+
+fn set_options(options: Arguments<'_>) -> Result<SetOptions, Wrong> {
     let mut set = SetOptions::default();
     let mut options = options.iter();
     while let Some(option) = options.next() {
@@ -344,49 +374,52 @@ fn set_options(options: Arguments<'_>) -> Result<SetOptions, Error> {
         let (seconds, at) = (is(b"EX") || is(b"EXAT"), is(b"EXAT") || is(b"PXAT"));
         if seconds || at || is(b"PX") {
             let scale = if seconds { 1000 } else { 1 };
-            let time = integer(options.next().ok_or(Error::Syntax)?)?;
-            let ms = time.get().checked_mul(scale).and_then(Positive::new).ok_or(Error::NotAnInteger)?;
+            let time = integer(options.next().ok_or(Wrong::Syntax)?)?;
+            let ms = time.get().checked_mul(scale).and_then(Positive::new).ok_or(Wrong::NotAnInteger)?;
             let expiry = if at { Expiry::At(ms) } else { Expiry::In(ms) };
             if set.keep_ttl || set.expiry.replace(expiry).is_some() {
-                return Err(Error::Syntax);
+                return Err(Wrong::Syntax);
             }
         } else if is(b"NX") || is(b"XX") {
             if set.only_if.replace(is(b"XX")).is_some() {
-                return Err(Error::Syntax);
+                return Err(Wrong::Syntax);
             }
         } else if is(b"KEEPTTL") && set.expiry.is_none() {
             set.keep_ttl = true;
         } else if is(b"GET") {
             set.get = true;
         } else {
-            return Err(Error::Syntax);
+            return Err(Wrong::Syntax);
         }
     }
     Ok(set)
 }
 
-fn scan<'a>(cursor: &[u8], options: Arguments<'a>) -> Result<Command<'a>, Error> {
-    let cursor = parse_digits(cursor).ok_or(Error::NotAnInteger)?;
+fn scan<'a>(cursor: &[u8], options: Arguments<'a>) -> Result<Command<'a>, Wrong> {
+    let cursor = parse_digits(cursor).ok_or(Wrong::NotAnInteger)?;
     let mut pattern = None;
     let mut count = 10;
     let mut any = true;
     let mut options = options.iter();
     while let Some(option) = options.next() {
-        let value = *options.next().ok_or(Error::Syntax)?;
+        let value = *options.next().ok_or(Wrong::Syntax)?;
         if is(option, b"MATCH") {
-            pattern = Some(checked_name("pattern", value)?);
+            if value.len() > MAX_NAME_BYTES {
+                return Err(Wrong::Pattern(value.len()));
+            }
+            pattern = Some(value);
         } else if is(option, b"COUNT") {
             count = usize::try_from(integer(value)?.get()).unwrap_or(usize::MAX);
         } else if is(option, b"TYPE") {
             any = is(value, b"string");
         } else {
-            return Err(Error::Syntax);
+            return Err(Wrong::Syntax);
         }
     }
     Ok(Command::Scan { cursor, pattern, count, any })
 }
 
-fn expire_condition(options: Arguments<'_>) -> Result<ExpireCondition, Error> {
+fn expire_condition(options: Arguments<'_>) -> Result<ExpireCondition, Wrong> {
     let mut condition = ExpireCondition::default();
     for option in options {
         let is = |name: &[u8]| is(option, name);
@@ -398,11 +431,11 @@ fn expire_condition(options: Arguments<'_>) -> Result<ExpireCondition, Error> {
             true
         };
         if repeated {
-            return Err(Error::Syntax);
+            return Err(Wrong::Syntax);
         }
     }
     match condition {
-        ExpireCondition { some: Some(false), new: Some(_) } => Err(Error::Syntax),
+        ExpireCondition { some: Some(false), new: Some(_) } => Err(Wrong::Syntax),
         _ => Ok(condition),
     }
 }
@@ -414,18 +447,18 @@ pub(super) fn is(word: &[u8], name: &[u8]) -> bool {
 }
 
 /// An integer argument from 1 to 2^53 - 1.
-pub(super) fn integer(text: &[u8]) -> Result<Positive, Error> {
-    Positive::parse(text).ok_or(Error::NotAnInteger)
+pub(super) fn integer(text: &[u8]) -> Result<Positive, Wrong> {
+    Positive::parse(text).ok_or(Wrong::NotAnInteger)
 }
 
 /// An integer that times `scale` is from -(2^53 - 1) to 2^53 - 1.
-fn milliseconds(text: &[u8], scale: u64) -> Result<i64, Error> {
+fn milliseconds(text: &[u8], scale: u64) -> Result<i64, Wrong> {
     let (negative, digits) = match text.split_first() {
         Some((b'-', digits)) => (true, digits),
         _ => (false, text),
     };
-    let value = parse_digits(digits).filter(|value| *value > 0 || !negative).ok_or(Error::NotAnInteger)?;
-    let ms = value.checked_mul(scale).filter(|ms| *ms <= MAX_INTEGER).ok_or(Error::NotAnInteger)?;
+    let value = parse_digits(digits).filter(|value| *value > 0 || !negative).ok_or(Wrong::NotAnInteger)?;
+    let ms = value.checked_mul(scale).filter(|ms| *ms <= MAX_INTEGER).ok_or(Wrong::NotAnInteger)?;
     Ok(if negative { ms.cast_signed().wrapping_neg() } else { ms.cast_signed() })
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::execute::signed;
-use super::parse::{Arguments, PolicyCommand, integer, is};
+use super::parse::{Arguments, PolicyCommand, Wrong, integer, is};
 use super::resp::Writer;
 use crate::policy::{Admission, Job, Shown};
 use crate::{Engine, Error, Positive};
@@ -26,13 +26,13 @@ impl<'a> AdmitOptions<'a> {
     /// Reads the options.
     ///
     /// # Errors
-    /// [`Error::Syntax`]; [`Error::NotAnInteger`].
-    pub fn parse(mut options: Arguments<'a>) -> Result<Self, Error> {
+    /// [`Wrong::Syntax`]; [`Wrong::NotAnInteger`].
+    pub(super) fn parse(mut options: Arguments<'a>) -> Result<Self, Wrong> {
         let mut read = Self::default();
         loop {
             let rest = match *options {
                 [] if read.times.is_some() && (read.lease.is_some() || read.reserve.is_some()) => {
-                    return Err(Error::Syntax);
+                    return Err(Wrong::Syntax);
                 }
                 [] => return Ok(read),
                 [name, dimension, identity, ref rest @ ..] if is(name, b"SCOPE") => {
@@ -55,7 +55,7 @@ impl<'a> AdmitOptions<'a> {
                     read.wait = true;
                     rest
                 }
-                _ => return Err(Error::Syntax),
+                _ => return Err(Wrong::Syntax),
             };
             options = rest;
         }

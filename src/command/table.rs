@@ -6,11 +6,11 @@ pub(super) struct Entry {
     pub name: &'static str,
     pub kind: Kind,
     /// The fewest arguments after the name.
-    pub least: u16,
-    /// The most arguments after the name.
-    pub most: u16,
+    pub least: u8,
+    /// The most arguments after the name; [`ANY`] means as many as one likes.
+    pub most: u8,
     /// What `COMMAND` says of it: its flag, and its first and last key.
-    pub flag: &'static str,
+    pub flag: Flag,
     pub keys: (i8, i8),
 }
 
@@ -62,63 +62,82 @@ pub(super) enum Kind {
     Discard,
 }
 
-const ANY: u16 = u16::MAX;
+/// What `COMMAND` says that a command does.
+#[derive(Clone, Copy)]
+pub(super) enum Flag {
+    Write,
+    Read,
+    Fast,
+}
+
+impl Flag {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "readonly",
+            Self::Fast => "fast",
+        }
+    }
+}
+
+/// As many arguments as one likes.
+pub(super) const ANY: u8 = u8::MAX;
 const ONE_KEY: (i8, i8) = (1, 1);
 const ALL_KEYS: (i8, i8) = (1, -1);
 const NO_KEY: (i8, i8) = (0, 0);
 
-const fn entry(name: &'static str, kind: Kind, least: u16, most: u16, flag: &'static str, keys: (i8, i8)) -> Entry {
+const fn entry(name: &'static str, kind: Kind, least: u8, most: u8, flag: Flag, keys: (i8, i8)) -> Entry {
     Entry { name, kind, least, most, flag, keys }
 }
 
 /// The hot ones first, since names are looked for in this order.
 pub(super) const COMMANDS: &[Entry] = &[
-    entry("gcra.limit", Kind::GcraLimit, 3, 4, "write", ONE_KEY),
-    entry("ratelimit.check", Kind::LimiterCheck, 2, 4, "write", ONE_KEY),
-    entry("valve.admit", Kind::Admit, 3, ANY, "write", ONE_KEY),
-    entry("cl.throttle", Kind::Throttle, 4, 5, "write", ONE_KEY),
-    entry("ratelimit.peek", Kind::LimiterPeek, 2, 2, "readonly", ONE_KEY),
-    entry("ratelimit.create", Kind::LimiterCreate, 3, ANY, "write", ONE_KEY),
-    entry("ratelimit.drop", Kind::LimiterDrop, 1, 1, "write", ONE_KEY),
-    entry("ratelimit.list", Kind::LimiterList, 0, 0, "readonly", NO_KEY),
-    entry("ratelimit.reset", Kind::LimiterReset, 2, 2, "write", ONE_KEY),
-    entry("ratelimit.stats", Kind::LimiterStats, 1, 1, "readonly", ONE_KEY),
-    entry("gcra.reset", Kind::Delete, 1, ANY, "write", ALL_KEYS),
-    entry("get", Kind::Get, 1, 1, "readonly", ONE_KEY),
-    entry("set", Kind::Set, 2, ANY, "write", ONE_KEY),
-    entry("del", Kind::Delete, 1, ANY, "write", ALL_KEYS),
-    entry("unlink", Kind::Delete, 1, ANY, "write", ALL_KEYS),
-    entry("exists", Kind::Exists, 1, ANY, "readonly", ALL_KEYS),
-    entry("type", Kind::Type, 1, 1, "readonly", ONE_KEY),
-    entry("ttl", Kind::Ttl, 1, 1, "readonly", ONE_KEY),
-    entry("pttl", Kind::Pttl, 1, 1, "readonly", ONE_KEY),
-    entry("expire", Kind::Expire, 2, 4, "write", ONE_KEY),
-    entry("pexpire", Kind::Pexpire, 2, 4, "write", ONE_KEY),
-    entry("persist", Kind::Persist, 1, 1, "write", ONE_KEY),
-    entry("keys", Kind::Keys, 1, 1, "readonly", NO_KEY),
-    entry("scan", Kind::Scan, 1, ANY, "readonly", NO_KEY),
-    entry("dbsize", Kind::DbSize, 0, 0, "readonly", NO_KEY),
-    entry("flushall", Kind::FlushAll, 0, 1, "write", NO_KEY),
-    entry("flushdb", Kind::FlushAll, 0, 1, "write", NO_KEY),
-    entry("valve.define", Kind::Define, 2, 2, "write", ONE_KEY),
-    entry("valve.forget", Kind::Forget, 1, 1, "write", ONE_KEY),
-    entry("valve.release", Kind::Release, 2, ANY, "write", ONE_KEY),
-    entry("valve.renew", Kind::Renew, 2, ANY, "write", ONE_KEY),
-    entry("valve.show", Kind::Show, 1, 1, "readonly", ONE_KEY),
-    entry("ping", Kind::Ping, 0, 1, "fast", NO_KEY),
-    entry("echo", Kind::Echo, 1, 1, "fast", NO_KEY),
-    entry("hello", Kind::Hello, 0, ANY, "fast", NO_KEY),
-    entry("auth", Kind::Auth, 1, 2, "fast", NO_KEY),
-    entry("select", Kind::Select, 1, 1, "fast", NO_KEY),
-    entry("client", Kind::Client, 1, ANY, "fast", NO_KEY),
-    entry("command", Kind::Describe, 0, ANY, "readonly", NO_KEY),
-    entry("info", Kind::Info, 0, ANY, "readonly", NO_KEY),
-    entry("time", Kind::Time, 0, 0, "fast", NO_KEY),
-    entry("quit", Kind::Quit, 0, ANY, "fast", NO_KEY),
-    entry("reset", Kind::Reset, 0, 0, "fast", NO_KEY),
-    entry("multi", Kind::Multi, 0, 0, "fast", NO_KEY),
-    entry("exec", Kind::Exec, 0, 0, "fast", NO_KEY),
-    entry("discard", Kind::Discard, 0, 0, "fast", NO_KEY),
+    entry("gcra.limit", Kind::GcraLimit, 3, 4, Flag::Write, ONE_KEY),
+    entry("ratelimit.check", Kind::LimiterCheck, 2, 4, Flag::Write, ONE_KEY),
+    entry("valve.admit", Kind::Admit, 3, ANY, Flag::Write, ONE_KEY),
+    entry("cl.throttle", Kind::Throttle, 4, 5, Flag::Write, ONE_KEY),
+    entry("ratelimit.peek", Kind::LimiterPeek, 2, 2, Flag::Read, ONE_KEY),
+    entry("ratelimit.create", Kind::LimiterCreate, 3, ANY, Flag::Write, ONE_KEY),
+    entry("ratelimit.drop", Kind::LimiterDrop, 1, 1, Flag::Write, ONE_KEY),
+    entry("ratelimit.list", Kind::LimiterList, 0, 0, Flag::Read, NO_KEY),
+    entry("ratelimit.reset", Kind::LimiterReset, 2, 2, Flag::Write, ONE_KEY),
+    entry("ratelimit.stats", Kind::LimiterStats, 1, 1, Flag::Read, ONE_KEY),
+    entry("gcra.reset", Kind::Delete, 1, ANY, Flag::Write, ALL_KEYS),
+    entry("get", Kind::Get, 1, 1, Flag::Read, ONE_KEY),
+    entry("set", Kind::Set, 2, ANY, Flag::Write, ONE_KEY),
+    entry("del", Kind::Delete, 1, ANY, Flag::Write, ALL_KEYS),
+    entry("unlink", Kind::Delete, 1, ANY, Flag::Write, ALL_KEYS),
+    entry("exists", Kind::Exists, 1, ANY, Flag::Read, ALL_KEYS),
+    entry("type", Kind::Type, 1, 1, Flag::Read, ONE_KEY),
+    entry("ttl", Kind::Ttl, 1, 1, Flag::Read, ONE_KEY),
+    entry("pttl", Kind::Pttl, 1, 1, Flag::Read, ONE_KEY),
+    entry("expire", Kind::Expire, 2, 4, Flag::Write, ONE_KEY),
+    entry("pexpire", Kind::Pexpire, 2, 4, Flag::Write, ONE_KEY),
+    entry("persist", Kind::Persist, 1, 1, Flag::Write, ONE_KEY),
+    entry("keys", Kind::Keys, 1, 1, Flag::Read, NO_KEY),
+    entry("scan", Kind::Scan, 1, ANY, Flag::Read, NO_KEY),
+    entry("dbsize", Kind::DbSize, 0, 0, Flag::Read, NO_KEY),
+    entry("flushall", Kind::FlushAll, 0, 1, Flag::Write, NO_KEY),
+    entry("flushdb", Kind::FlushAll, 0, 1, Flag::Write, NO_KEY),
+    entry("valve.define", Kind::Define, 2, 2, Flag::Write, ONE_KEY),
+    entry("valve.forget", Kind::Forget, 1, 1, Flag::Write, ONE_KEY),
+    entry("valve.release", Kind::Release, 2, ANY, Flag::Write, ONE_KEY),
+    entry("valve.renew", Kind::Renew, 2, ANY, Flag::Write, ONE_KEY),
+    entry("valve.show", Kind::Show, 1, 1, Flag::Read, ONE_KEY),
+    entry("ping", Kind::Ping, 0, 1, Flag::Fast, NO_KEY),
+    entry("echo", Kind::Echo, 1, 1, Flag::Fast, NO_KEY),
+    entry("hello", Kind::Hello, 0, ANY, Flag::Fast, NO_KEY),
+    entry("auth", Kind::Auth, 1, 2, Flag::Fast, NO_KEY),
+    entry("select", Kind::Select, 1, 1, Flag::Fast, NO_KEY),
+    entry("client", Kind::Client, 1, ANY, Flag::Fast, NO_KEY),
+    entry("command", Kind::Describe, 0, ANY, Flag::Read, NO_KEY),
+    entry("info", Kind::Info, 0, ANY, Flag::Read, NO_KEY),
+    entry("time", Kind::Time, 0, 0, Flag::Fast, NO_KEY),
+    entry("quit", Kind::Quit, 0, ANY, Flag::Fast, NO_KEY),
+    entry("reset", Kind::Reset, 0, 0, Flag::Fast, NO_KEY),
+    entry("multi", Kind::Multi, 0, 0, Flag::Fast, NO_KEY),
+    entry("exec", Kind::Exec, 0, 0, Flag::Fast, NO_KEY),
+    entry("discard", Kind::Discard, 0, 0, Flag::Fast, NO_KEY),
 ];
 
 /// The command called `name`, in any case.

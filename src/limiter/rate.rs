@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::Error;
+use crate::text::checked;
 
 /// A positive decimal of up to 15 digits, 6 of them after the point: units per second.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Rate {
     /// [`Error::InvalidRate`].
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let (digits, scale) = decimal(text).filter(|(digits, _)| *digits > 0).ok_or(Error::InvalidRate)?;
-        let text = core::str::from_utf8(text).map_err(|_| Error::InvalidRate)?;
+        let text = checked(text).map_err(|_| Error::InvalidRate)?;
         Ok(Self { text: text.into(), digits, scale })
     }
 

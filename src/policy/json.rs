@@ -17,14 +17,18 @@ pub(crate) struct Json<'a> {
     pub kind: Kind<'a>,
 }
 
+/// Values and their names, in the order they were written.
+pub(crate) type Fields<'a> = Vec<(String, Json<'a>)>;
+
 /// What a value is.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind<'a> {
     /// A number, `true`, `false` or `null`.
     Word,
     Text(String),
-    Array(Vec<Json<'a>>),
-    Object(Vec<(String, Json<'a>)>),
+    /// Its items, whose names are empty.
+    Array(Fields<'a>),
+    Object(Fields<'a>),
 }
 
 impl<'a> Json<'a> {
@@ -50,7 +54,7 @@ impl<'a> Json<'a> {
     }
 
     /// The fields, when it is an object.
-    pub fn as_object(&self) -> Option<&[(String, Self)]> {
+    pub fn as_object(&self) -> Option<&Fields<'a>> {
         match &self.kind {
             Kind::Object(fields) => Some(fields),
             _ => None,
@@ -72,6 +76,7 @@ impl<'a> Reader<'a> {
         self.at = self.at.saturating_add(1);
     }
 
+    #[inline(never)]
     fn take(&mut self, byte: u8) -> Option<()> {
         if self.peek()? != byte {
             return None;
@@ -80,6 +85,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
+    #[inline(never)]
     fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
             self.skip();
@@ -94,25 +100,8 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let kind = match self.peek()? {
             b'"' => Kind::Text(self.string()?),
-            b'[' => {
-                let mut items = Vec::new();
-                self.list(b']', |reader| {
-                    items.push(reader.value(level.saturating_add(1))?);
-                    Some(())
-                })?;
-                Kind::Array(items)
-            }
-            b'{' => {
-                let mut fields = Vec::new();
-                self.list(b'}', |reader| {
-                    let name = reader.string()?;
-                    reader.space();
-                    reader.take(b':')?;
-                    fields.push((name, reader.value(level.saturating_add(1))?));
-                    Some(())
-                })?;
-                Kind::Object(fields)
-            }
+            b'[' => Kind::Array(self.list(b']', level)?),
+            b'{' => Kind::Object(self.list(b'}', level)?),
             _ => {
                 while let Some(b'a'..=b'z' | b'0'..=b'9' | b'+' | b'-' | b'.' | b'E') = self.peek() {
                     self.skip();
@@ -128,19 +117,26 @@ impl<'a> Reader<'a> {
         Some(Json { text: self.text.get(start..self.at)?, kind })
     }
 
-    /// Items between commas, up to `end`.
-    fn list(&mut self, end: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    /// Items between commas, up to `end`; those of an object have names.
+    fn list(&mut self, end: u8, level: usize) -> Option<Fields<'a>> {
         self.skip();
+        let mut fields = Vec::new();
         self.space();
         if self.take(end).is_some() {
-            return Some(());
+            return Some(fields);
         }
         loop {
             self.space();
-            item(self)?;
+            let mut name = String::new();
+            if end == b'}' {
+                name = self.string()?;
+                self.space();
+                self.take(b':')?;
+            }
+            fields.push((name, self.value(level.saturating_add(1))?));
             self.space();
             if self.take(end).is_some() {
-                return Some(());
+                return Some(fields);
             }
             self.take(b',')?;
         }
@@ -194,32 +190,33 @@ impl<'a> Reader<'a> {
         let end = self.at.saturating_add(4);
         let digits = self.text.get(self.at..end)?;
         self.at = end;
-        digits.chars().try_fold(0, |unit: u32, digit| Some(unit << 4 | digit.to_digit(16)?))
+        digits.bytes().try_fold(0, |unit: u32, digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
     }
 }
 
 /// Whether `word` is a number as JSON spells them.
 fn is_number(word: &[u8]) -> bool {
-    let digits = |word: &[u8]| word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let mut rest = word.strip_prefix(b"-").unwrap_or(word);
-    let whole = digits(rest);
-    if whole == 0 || (whole > 1 && rest.first() == Some(&b'0')) {
+    let word = word.strip_prefix(b"-").unwrap_or(word);
+    let Some(mut rest) = after_digits(word) else { return false };
+    if word.first() == Some(&b'0') && word.len().saturating_sub(rest.len()) > 1 {
         return false;
     }
-    rest = rest.get(whole..).unwrap_or_default();
     if let Some(fraction) = rest.strip_prefix(b".") {
-        let count = digits(fraction);
-        if count == 0 {
-            return false;
-        }
-        rest = fraction.get(count..).unwrap_or_default();
+        let Some(after) = after_digits(fraction) else { return false };
+        rest = after;
     }
-    if let Some(exponent) = rest.strip_prefix(b"e").or(rest.strip_prefix(b"E")) {
-        let exponent = exponent.strip_prefix(b"+").or(exponent.strip_prefix(b"-")).unwrap_or(exponent);
-        let count = digits(exponent);
-        return count > 0 && count == exponent.len();
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        let digits = if let [b'+' | b'-', digits @ ..] = exponent { digits } else { exponent };
+        return after_digits(digits) == Some(&[]);
     }
     rest.is_empty()
+}
+
+/// What follows the digits at the start of `word`, of which there must be one at least.
+#[inline(never)]
+fn after_digits(word: &[u8]) -> Option<&[u8]> {
+    let count = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    word.get(count..).filter(|_| count > 0)
 }
 
 /// Appends text as JSON.
@@ -277,7 +274,7 @@ mod tests {
             assert_eq!(read.text, text.trim());
             let other: serde_json::Value = serde_json::from_str(text).unwrap();
             assert_eq!(read.as_text(), other.as_str(), "{text}");
-            assert_eq!(read.as_object().map(<[_]>::len), other.as_object().map(serde_json::Map::len), "{text}");
+            assert_eq!(read.as_object().map(Vec::len), other.as_object().map(serde_json::Map::len), "{text}");
         }
     }
 

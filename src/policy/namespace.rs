@@ -114,6 +114,7 @@ impl Policies {
 
     /// The clock steps back from `latest`: a lease that had run out by then stays free.
     #[cold]
+    #[inline(never)]
     pub(crate) fn step_back(&mut self, latest: u64) {
         for namespace in self.namespaces.values_mut() {
             namespace.leases.run_out(latest);

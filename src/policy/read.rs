@@ -12,7 +12,7 @@ use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
 use crate::error::MAX_NAME_BYTES;
 use crate::text::Part::{Number, Text};
-use crate::text::{joined, push};
+use crate::text::{checked, joined, push};
 use crate::{Error, Positive};
 
 /// A valid policy: several rules that a job spends in one step, and how many jobs may run at once.
@@ -92,7 +92,7 @@ impl Policy {
     /// # Errors
     /// [`Error::InvalidOptions`], naming the field, its value and what is allowed.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
-        let json = core::str::from_utf8(json).map_err(|error| not_json(error.valid_up_to()))?;
+        let json = checked(json).map_err(not_json)?;
         let value = Json::read(json).map_err(not_json)?;
         let (rate, concurrency) = match value.as_object() {
             Some(given) if given.iter().any(|(name, _)| name == "rate") => {
@@ -103,16 +103,18 @@ impl Policy {
         };
         let concurrency = concurrency.map(read_concurrency).transpose()?;
         let given = match &rate.kind {
-            Kind::Array(given) => given.as_slice(),
-            _ => core::slice::from_ref(rate),
+            Kind::Array(given) => Some(given),
+            _ => None,
         };
-        if given.is_empty() {
+        let count = given.map_or(1, Vec::len);
+        if count == 0 {
             return Err(invalid("rate", None, "", Some(rate), "a rule, or an array of at least one"));
         }
-        let mut rules: Vec<PolicyRule> = Vec::with_capacity(given.len());
-        let mut deciders = Vec::with_capacity(given.len());
-        for (index, value) in given.iter().enumerate() {
-            let index_shown = matches!(rate.kind, Kind::Array(_)).then_some(index);
+        let mut rules: Vec<PolicyRule> = Vec::with_capacity(count);
+        let mut deciders = Vec::with_capacity(count);
+        for index in 0..count {
+            let value = given.and_then(|given| given.get(index)).map_or(rate, |(_, value)| value);
+            let index_shown = given.map(|_| index);
             let rule = read_rule(index_shown, value)?;
             check_distinct(&rules, &rule)?;
             deciders.push(rule.rule().ok_or_else(|| {

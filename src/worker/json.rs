@@ -27,7 +27,7 @@ pub fn commands(body: &str) -> Result<Vec<Words>, String> {
             "the body must be a JSON array of commands, each an array such as [\"GET\", \"key\"]",
         ));
     };
-    commands.iter().map(words).collect()
+    commands.iter().map(|(_, command)| words(command)).collect()
 }
 
 fn read(body: &str) -> Result<Json<'_>, String> {
@@ -41,7 +41,7 @@ fn words(json: &Json<'_>) -> Result<Words, String> {
     if words.is_empty() {
         return Err(wrong.to_owned());
     }
-    let word = |(index, json): (usize, &Json<'_>)| match &json.kind {
+    let word = |(index, (_, json)): (usize, &(String, Json<'_>))| match &json.kind {
         Kind::Text(text) => Ok(text.clone().into_bytes()),
         Kind::Word if json.text != "null" => Ok(json.text.to_owned().into_bytes()),
         _ => Err(format!("argument {index} must be text or a number, not {}", json.text)),

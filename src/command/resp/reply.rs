@@ -74,6 +74,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A count of things.
+    #[inline(never)]
     pub fn count(&mut self, count: usize) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
@@ -89,12 +90,14 @@ impl<'a> Writer<'a> {
     }
 
     /// A name and its integer.
+    #[inline(never)]
     pub fn integer_entry(&mut self, name: &str, value: u64) {
         self.text(name);
         self.integer(i64::try_from(value).unwrap_or(i64::MAX));
     }
 
     /// A name and its text.
+    #[inline(never)]
     pub fn text_entry(&mut self, name: &str, value: &[u8]) {
         self.text(name);
         self.bulk(value);
