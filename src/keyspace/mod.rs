@@ -36,7 +36,7 @@ use crate::Error;
 use crate::algorithm::{Count, Log, SlidingWindow, Tat};
 use bodies::Body;
 use journal::Journal;
-use record::Stored;
+use record::{Short, Stored};
 use segment::Segment;
 use table::Table;
 
@@ -247,8 +247,7 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     #[inline]
     pub fn put_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
-        if self.table.overwrite_same(place, key, &Stored::tat(tat, tat.ceil())) {
-            self.journal.note(|| Change::Put(key.space, key.name.into()));
+        if self.overwrite(place, key, Short::Tat(tat)) {
             return Ok(());
         }
         self.put(place, key, Value::Tat { tat, expires: tat.ceil() })
@@ -260,11 +259,19 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     #[inline]
     pub fn put_count(&mut self, place: Place, key: Key<'_>, count: Count) -> Result<(), Error> {
-        if self.table.overwrite_same(place, key, &Stored::Count(count)) {
-            self.journal.note(|| Change::Put(key.space, key.name.into()));
+        if self.overwrite(place, key, Short::Count(count)) {
             return Ok(());
         }
         self.put(place, key, Value::Count(count))
+    }
+
+    #[inline]
+    fn overwrite(&mut self, place: Place, key: Key<'_>, short: Short) -> bool {
+        let there = self.table.overwrite_same(place, key, short);
+        if there && self.journal.is_kept() {
+            self.note_put(key.space, key.name);
+        }
+        there
     }
 
     /// Decides on a schedule's state and stores the new one, in one step: the fast case of [`Keyspace::locate`],

@@ -117,6 +117,25 @@ impl Stored {
     }
 }
 
+/// A state that is its two words in the arena and nothing else.
+#[derive(Clone, Copy)]
+pub(super) enum Short {
+    Tat(Tat),
+    Count(Count),
+}
+
+impl Short {
+    /// Its words, if it is small enough, and the kind of a record that holds them.
+    #[inline(always)]
+    const fn words(self) -> Option<(u64, [u64; 2])> {
+        match self {
+            Self::Tat(tat) if is_compact(tat) => Some((TAT, [tat.ms, packed(tat)])),
+            Self::Tat(_) => None,
+            Self::Count(count) => Some((COUNT, [count.ends, count.units])),
+        }
+    }
+}
+
 /// A record where it lies.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
@@ -166,6 +185,17 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn stored_of(&self, key: Key<'_>) -> Option<Stored> {
         Stored::read(self.kind(), self.rest.get(padded(key.name.len())..)?)
+    }
+
+    /// As [`Record::stored_of`], of the states that nearly every decision is about.
+    #[inline(always)]
+    pub fn short_of(&self, key: Key<'_>) -> Option<Short> {
+        let payload: &[u8; SHORT] = self.rest.get(padded(key.name.len())..)?.first_chunk()?;
+        match self.kind() {
+            TAT => Some(Short::Tat(read_tat(payload))),
+            COUNT => Some(Short::Count(Count { ends: word(payload, 0), units: word(payload, 8) })),
+            _ => None,
+        }
     }
 
     /// How many bytes the whole record takes.
@@ -218,20 +248,28 @@ pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     true
 }
 
-/// Overwrites the state of the record of `key` at the front of `bytes`, when it is of that kind already and not a
-/// [`Stored::Timed`]; whether it was.
+/// Overwrites the state of the record of `key` at the front of `bytes`, if it is of that kind already: the first word then,
+/// before which it is not over.
 #[inline(always)]
-pub(super) fn overwrite_same(bytes: &mut [u8], key: Key<'_>, stored: &Stored) -> bool {
-    let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
-    let kind = stored.kind();
-    if u64::from_le_bytes(*head) >> 48 != kind || kind == TIMED {
-        return false;
+pub(super) fn overwrite_same(bytes: &mut [u8], key: Key<'_>, short: Short) -> Option<u64> {
+    let (kind, words) = short.words()?;
+    overwrite_words(bytes, key, kind, words)
+}
+
+/// As [`overwrite_same`], of a log whose body stays.
+pub(super) fn overwrite_log(bytes: &mut [u8], key: Key<'_>, body: u32, expires: u64) {
+    overwrite_words(bytes, key, LOG, [expires, u64::from(body)]);
+}
+
+#[inline(always)]
+fn overwrite_words(bytes: &mut [u8], key: Key<'_>, kind: u64, [first, second]: [u64; 2]) -> Option<u64> {
+    let (head, rest) = bytes.split_first_chunk_mut::<HEADER>()?;
+    if u64::from_le_bytes(*head) >> 48 != kind {
+        return None;
     }
-    let payload = rest.get_mut(padded(key.name.len())..).and_then(|rest| rest.first_chunk_mut::<SHORT>());
-    let Some(payload) = payload else { return false };
-    let [first, second, ..] = stored.payload();
+    let payload = rest.get_mut(padded(key.name.len())..)?.first_chunk_mut::<SHORT>()?;
     *payload = (u128::from(first) | u128::from(second) << 64).to_le_bytes();
-    true
+    Some(first)
 }
 
 /// Where the state of the [`Stored::Tat`] of `key` is, in the bytes that start with its record.

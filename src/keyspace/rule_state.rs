@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
+use super::record::Short;
 use super::{Key, Keyspace, Place, State, Value};
 use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::{Error, Positive};
@@ -48,27 +49,46 @@ impl Keyspace {
     /// As [`Keyspace::decide`], at an instant that may be ahead of the clock.
     #[inline]
     pub fn decide_at(&self, now: u64, key: Key<'_>, rule: &Rule, cost: Positive) -> Decision {
-        let place = self.locate(key);
-        let state = self.state_at(now, place, key);
-        let new = state.is_none();
-        let (verdict, next) = match rule {
+        let (place, short) = self.table.look_up(key);
+        // What is over is as good as nothing to every rule.
+        let (verdict, next, new) = match rule {
             Rule::Schedule(rule) => {
-                let tat = state.and_then(|state| tat_of(rule, &state, now));
+                let (tat, new) = match short {
+                    Some(Short::Tat(tat)) => (Some(tat), tat.ceil() <= now),
+                    _ => {
+                        let state = self.any_state_at(now, place, key);
+                        (state.and_then(|state| tat_of(rule, &state, now)), state.is_none())
+                    }
+                };
                 let (verdict, tat) = rule.decide(tat, now, cost);
-                (verdict, tat.map_or(Next::Same, Next::Tat))
+                (verdict, tat.map_or(Next::Same, Next::Tat), new)
             }
             Rule::Fixed(rule) => {
-                let count = state.map(|state| count_of(rule, &state, now));
+                let (count, new) = match short {
+                    Some(Short::Count(count)) => (Some(count), count.ends <= now),
+                    _ => {
+                        let state = self.any_state_at(now, place, key);
+                        (state.map(|state| count_of(rule, &state, now)), state.is_none())
+                    }
+                };
                 let (verdict, count) = rule.decide(count, now, cost);
-                (verdict, count.map_or(Next::Same, Next::Count))
+                (verdict, count.map_or(Next::Same, Next::Count), new)
             }
             Rule::Sliding(rule) => {
+                let state = self.state_at(now, place, key);
                 let log = state.map(|state| log_of(rule, state, now));
                 let verdict = rule.decide(log.as_deref(), now, cost);
-                (verdict, if verdict.allowed { Next::Log(*rule, cost) } else { Next::Same })
+                (verdict, if verdict.allowed { Next::Log(*rule, cost) } else { Next::Same }, state.is_none())
             }
         };
         Decision { verdict, next, place, new, at: now }
+    }
+
+    /// A state that is not there, or of a kind that its rule does not keep.
+    #[cold]
+    #[inline(never)]
+    fn any_state_at(&self, now: u64, place: Place, key: Key<'_>) -> Option<State<'_>> {
+        self.state_at(now, place, key)
     }
 
     /// Stores what `decision` says.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::arena::{Arena, Offset};
 use super::bodies::{Bodies, Body};
 use super::hash::{Hash, Hasher};
-use super::record::{self, Record, Stored, TatBytes};
+use super::record::{self, Record, Short, Stored, TatBytes};
 use super::slots::{MAX_SLOTS, Slots};
 use super::{Key, State};
 use crate::Positive;
@@ -61,9 +61,8 @@ impl Segment {
     }
 
     #[inline]
-    pub fn find(&self, hash: Hash, key: Key<'_>) -> Option<Offset> {
-        let look = |offset| self.record(offset).filter(|record| record.is(key)).map(|_| ());
-        self.slots.find(hash, look).map(|(offset, ())| offset)
+    pub fn find(&self, hash: Hash, key: Key<'_>) -> Option<(Offset, Record<'_>)> {
+        self.slots.find(hash, |offset| self.record(offset).filter(|record| record.is(key)))
     }
 
     /// The state of the record of `key`, if it is a [`Stored::Tat`], expired or not.
@@ -114,10 +113,10 @@ impl Segment {
         })
     }
 
-    /// Overwrites the state of the record of `key` at `offset`, which names no body; whether it was of that kind.
+    /// Overwrites the state of the record of `key` at `offset`, as [`record::overwrite_same`].
     #[inline(always)]
-    pub fn overwrite_same(&mut self, offset: Offset, key: Key<'_>, stored: &Stored) -> bool {
-        self.arena.get_mut(offset).is_some_and(|bytes| record::overwrite_same(bytes, key, stored))
+    pub fn overwrite_same(&mut self, offset: Offset, key: Key<'_>, short: Short) -> Option<u64> {
+        record::overwrite_same(self.arena.get_mut(offset)?, key, short)
     }
 
     /// Logs `units` in the live log of `key` at `offset`; `None` when the record isn't one.
@@ -143,7 +142,7 @@ impl Segment {
         let expires = at.saturating_add(*window);
         self.earliest = self.earliest.min(expires);
         if let Some(bytes) = self.arena.get_mut(offset) {
-            record::overwrite_same(bytes, key, &Stored::Log { body: place, expires });
+            record::overwrite_log(bytes, key, place, expires);
         }
         Some(Appended { at: ordinary.then_some(at), grown })
     }

@@ -11,7 +11,7 @@ use super::Key;
 use super::arena::Offset;
 use super::bodies::Body;
 use super::hash::{Hash, Hasher};
-use super::record::{self, Stored};
+use super::record::{self, Record, Short, Stored};
 use super::segment::{Need, Segment};
 use crate::algorithm::Tat;
 
@@ -83,14 +83,22 @@ impl Table {
 
     #[inline(never)]
     pub fn locate(&self, key: Key<'_>) -> Place {
-        self.probe(self.hasher.hash(key), key)
+        self.probe(self.hasher.hash(key), key).0
+    }
+
+    /// As [`Table::locate`], and what the record holds if that is short, expired or not.
+    #[inline]
+    pub fn look_up(&self, key: Key<'_>) -> (Place, Option<Short>) {
+        let (place, record) = self.probe(self.hasher.hash(key), key);
+        (place, record.and_then(|record| record.short_of(key)))
     }
 
     #[inline]
-    fn probe(&self, hash: Hash, key: Key<'_>) -> Place {
+    fn probe(&self, hash: Hash, key: Key<'_>) -> (Place, Option<Record<'_>>) {
         let segment = self.segment_of(hash);
-        let offset = self.segments.get(segment as usize).and_then(|segment| segment.find(hash, key)).unwrap_or(0);
-        Place { hash, offset, segment, version: self.version }
+        let found = self.segments.get(segment as usize).and_then(|segment| segment.find(hash, key));
+        let (offset, record) = found.map_or((0, None), |(offset, record)| (offset, Some(record)));
+        (Place { hash, offset, segment, version: self.version }, record)
     }
 
     /// `place`, looked up again if it is stale.
@@ -101,7 +109,7 @@ impl Table {
 
     #[cold]
     fn probe_again(&self, hash: Hash, key: Key<'_>) -> Place {
-        self.probe(hash, key)
+        self.probe(hash, key).0
     }
 
     /// What the record of `key` holds, and what it is in.
@@ -139,17 +147,14 @@ impl Table {
         Some((answer, true))
     }
 
-    /// Overwrites the state of `key` where it is, with one that has no body; whether there was one of that kind.
+    /// Overwrites the state of `key` where it is; whether there was one of that kind.
     #[inline]
-    pub fn overwrite_same(&mut self, place: Place, key: Key<'_>, stored: &Stored) -> bool {
+    pub fn overwrite_same(&mut self, place: Place, key: Key<'_>, short: Short) -> bool {
         if place.version != self.version || place.offset == 0 {
             return false;
         }
         let Some(segment) = self.segments.get_mut(place.segment as usize) else { return false };
-        if !segment.overwrite_same(place.offset, key, stored) {
-            return false;
-        }
-        let expires = stored.expires();
+        let Some(expires) = segment.overwrite_same(place.offset, key, short) else { return false };
         if segment.may_expire(expires) {
             self.may_expire(expires);
         }
