@@ -10,11 +10,15 @@
 //! The hash is SipHash-1-3, written out here for whole names: a hasher that takes its input in pieces needs half as many
 //! instructions again, on the path of every decision.
 
-use super::Key;
+use super::{Key, Space};
 
-/// SipHash-1-3 of a key.
+/// The hash of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hash(pub u64);
+
+/// SipHash-1-3 of a name, whichever space it is in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NameHash(u64);
 
 /// Hashes keys with a secret seed, so that nobody can choose names that collide.
 pub(super) struct Hasher {
@@ -33,11 +37,21 @@ impl Hasher {
         }
     }
 
-    /// Each space has a seed of its own, so one name in two spaces has two unrelated hashes.
     #[inline(always)]
     pub fn hash(&self, key: Key<'_>) -> Hash {
-        let [first, second] = self.seed;
-        let hash = sip13([first ^ u64::from(key.space.0), second], key.name);
+        self.hash_in(key.space, self.hash_name(key.name))
+    }
+
+    #[inline(always)]
+    pub fn hash_name(&self, name: &[u8]) -> NameHash {
+        NameHash(sip13(self.seed, name))
+    }
+
+    /// One name is hashed once for all rules that know it. Its hashes in two spaces differ by what nobody chose, in the home
+    /// position too unless the spaces are 512 apart; what they differ by tells nothing of any hash.
+    #[inline(always)]
+    pub fn hash_in(&self, space: Space, NameHash(hash): NameHash) -> Hash {
+        let hash = hash ^ u64::from(space.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         #[cfg(test)]
         let hash = hash & self.mask;
         Hash(hash)

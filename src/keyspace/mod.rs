@@ -25,6 +25,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use hash::NameHash;
 pub use journal::Change;
 pub use rule_state::{Decision, Next};
 pub use table::Place;
@@ -168,6 +169,12 @@ impl Keyspace {
         let latest = self.now;
         self.table.sweep(latest);
         self.journal.note(|| Change::Expired(latest));
+    }
+
+    /// The hash of `name`, for [`Keyspace::decide_hashed`].
+    #[inline]
+    pub fn hash_name(&self, name: &[u8]) -> NameHash {
+        self.table.hasher.hash_name(name)
     }
 
     /// Looks the key up.

@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 use super::record::Short;
-use super::{Key, Keyspace, Place, State, Value};
+use super::{Key, Keyspace, NameHash, Place, State, Value};
 use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::{Error, Positive};
 
@@ -43,13 +43,26 @@ impl Keyspace {
     /// spent now: nobody is ever more than fully drained, and nobody gets a budget back by a change.
     #[inline]
     pub fn decide(&self, key: Key<'_>, rule: &Rule, cost: Positive) -> Decision {
-        self.decide_at(self.now(), key, rule, cost)
+        self.decide_hashed(self.now(), self.hash_name(key.name), key, rule, cost)
     }
 
     /// As [`Keyspace::decide`], at an instant that may be ahead of the clock.
-    #[inline]
     pub fn decide_at(&self, now: u64, key: Key<'_>, rule: &Rule, cost: Positive) -> Decision {
-        let (place, short) = self.table.look_up(key);
+        self.decide_hashed(now, self.hash_name(key.name), key, rule, cost)
+    }
+
+    /// As [`Keyspace::decide_at`], of a name whose hash is known.
+    // Only where it runs on a machine of its own: in a module that browsers download, its size counts.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub fn decide_hashed(
+        &self,
+        now: u64,
+        name: NameHash,
+        key: Key<'_>,
+        rule: &Rule,
+        cost: Positive,
+    ) -> Decision {
+        let (place, short) = self.table.look_up(name, key);
         // What is over is as good as nothing to every rule.
         let (verdict, next, new) = match rule {
             Rule::Schedule(rule) => {
@@ -97,18 +110,26 @@ impl Keyspace {
     /// [`Error::OutOfMemory`] when the record is new and there is no room; nothing has changed then.
     #[inline]
     pub fn commit(&mut self, key: Key<'_>, decision: &Decision) -> Result<(), Error> {
-        match decision.next {
+        self.store_next(decision.place, key, decision.at, decision.next)
+    }
+
+    /// Stores what was decided for the instant `at`.
+    ///
+    /// # Errors
+    /// As [`Keyspace::commit`].
+    #[inline]
+    pub fn store_next(&mut self, place: Place, key: Key<'_>, at: u64, next: Next) -> Result<(), Error> {
+        match next {
             Next::Same => Ok(()),
-            Next::Tat(tat) => self.put_tat(decision.place, key, tat),
-            Next::Count(count) => self.put_count(decision.place, key, count),
-            Next::Log(rule, units) if self.append(decision.place, key, &rule, decision.at, units) => Ok(()),
-            Next::Log(rule, units) => match self.state_at(decision.at, decision.place, key) {
-                None | Some(State::Log { .. }) => self.log(decision.place, key, &rule, decision.at, units),
+            Next::Tat(tat) => self.put_tat(place, key, tat),
+            Next::Count(count) => self.put_count(place, key, count),
+            Next::Log(rule, units) if self.append(place, key, &rule, at, units) => Ok(()),
+            Next::Log(rule, units) => match self.state_at(at, place, key) {
+                None | Some(State::Log { .. }) => self.log(place, key, &rule, at, units),
                 Some(other) => {
-                    let at = decision.at;
                     let mut log = log_of(&rule, other, at).into_owned();
                     rule.admit(&mut log, at, units);
-                    self.put(decision.place, key, Value::Log { log: Box::new(log), window: rule.window() })
+                    self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
                 }
             },
         }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::Key;
 use super::arena::Offset;
 use super::bodies::Body;
-use super::hash::{Hash, Hasher};
+use super::hash::{Hash, Hasher, NameHash};
 use super::record::{self, Record, Short, Stored};
 use super::segment::{Need, Segment};
 use crate::algorithm::Tat;
@@ -86,10 +86,10 @@ impl Table {
         self.probe(self.hasher.hash(key), key).0
     }
 
-    /// As [`Table::locate`], and what the record holds if that is short, expired or not.
+    /// As [`Table::locate`] of a name whose hash is known, and what the record holds if that is short, expired or not.
     #[inline]
-    pub fn look_up(&self, key: Key<'_>) -> (Place, Option<Short>) {
-        let (place, record) = self.probe(self.hasher.hash(key), key);
+    pub fn look_up(&self, name: NameHash, key: Key<'_>) -> (Place, Option<Short>) {
+        let (place, record) = self.probe(self.hasher.hash_in(key.space, name), key);
         (place, record.and_then(|record| record.short_of(key)))
     }
 

@@ -9,7 +9,7 @@ use super::namespace::Namespace;
 use super::read::Policy;
 use crate::algorithm::{Retry, Rule, Verdict};
 use crate::error::checked_name;
-use crate::keyspace::{Change, Decision, Key, Keyspace, Space};
+use crate::keyspace::{Change, Decision, Key, Keyspace, NameHash, Next, Place, Space};
 use crate::text::Part::{Bytes, Number, Text};
 use crate::text::joined;
 use crate::{Engine, Error, Positive};
@@ -112,7 +112,15 @@ pub struct RuleState {
 }
 
 /// A rule, where the job's state of it is, and what was decided.
-type Step<'a> = (Key<'a>, &'a Rule, Decision);
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    rule: &'a Rule,
+    key: Key<'a>,
+    /// The instant it was decided for, and what is stored then.
+    at: u64,
+    place: Place,
+    next: Next,
+}
 
 impl Engine {
     /// `VALVE.DEFINE`: puts a policy in force, or finds it in force already. Returns its fingerprint.
@@ -175,9 +183,9 @@ impl Engine {
         let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
         let policy = found.policy.as_ref().ok_or(Error::NoPolicy)?;
         check_fingerprint(policy, fingerprint)?;
-        for (index, rule) in policy.rules.iter().enumerate() {
-            if job.cost > rule.most() {
-                let (cost, most) = (job.cost.get(), rule.most().get());
+        for (index, decider) in policy.deciders.iter().enumerate() {
+            if job.cost > decider.most {
+                let (cost, most) = (job.cost.get(), decider.most.get());
                 return Err(Error::CostExceedsLimit { cost, most, rule: index });
             }
         }
@@ -195,25 +203,29 @@ impl Engine {
         };
         let mut steps = Steps::default();
         let mut new = 0_usize;
-        for (index, (rule, space)) in policy.deciders.iter().zip(&found.spaces).enumerate() {
-            let key = Key { space: *space, name: identity(policy, index, job)? };
-            let at = self.keyspace.starts(key);
-            let decision = self.keyspace.decide_at(at, key, rule, job.cost);
-            new = new.saturating_add(usize::from(decision.new));
-            steps.push((key, rule, decision));
-        }
         let ahead = job.reserve.map_or(0, Positive::get);
         let mut retry_after = 0_u64;
         let mut refusing = Vec::new();
-        for (index, (_, _, decision)) in steps.iter().enumerate() {
-            let mut wait = decision.at.saturating_sub(now);
-            if let Retry::After(more) = decision.verdict.retry {
+        let (mut name, mut hash) = ([].as_slice(), NameHash::default());
+        for (index, (decider, space)) in policy.deciders.iter().zip(&found.spaces).enumerate() {
+            if !decider.same_identity {
+                name = identity(policy, index, job)?;
+                hash = self.keyspace.hash_name(name);
+            }
+            let key = Key { space: *space, name };
+            let at = self.keyspace.starts(key);
+            let Decision { verdict, next, place, new: is_new, .. } =
+                self.keyspace.decide_hashed(at, hash, key, &decider.rule, job.cost);
+            new = new.saturating_add(usize::from(is_new));
+            let mut wait = at.saturating_sub(now);
+            if let Retry::After(more) = verdict.retry {
                 wait = wait.saturating_add(more);
             }
             retry_after = retry_after.max(wait);
             if wait > ahead {
                 refusing.push(index);
             }
+            steps.push(Step { rule: &decider.rule, key, at, place, next });
         }
         let mut lease_wait = None;
         if let Some((Concurrency { limit, lease }, id)) = lease {
@@ -225,8 +237,8 @@ impl Engine {
             lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
         }
         if (retry_after > 0 || lease_wait.is_some()) && (job.wait || job.reserve.is_some()) {
-            for (key, rule, decision) in steps.iter() {
-                self.keyspace.settle(decision.at, *key, rule)?;
+            for step in steps.iter() {
+                self.keyspace.settle(step.at, step.key, step.rule)?;
             }
         }
         if !refusing.is_empty() || lease_wait.is_some() {
@@ -239,8 +251,8 @@ impl Engine {
         if new > 0 {
             self.keyspace.ensure_room(new)?;
         }
-        for (key, _, decision) in steps.iter() {
-            self.keyspace.commit(*key, decision)?;
+        for step in steps.iter() {
+            self.keyspace.store_next(step.place, step.key, step.at, step.next)?;
         }
         if let Some((Concurrency { lease, .. }, id)) = lease {
             found.leases.hold(id, now.saturating_add(lease.get()));
@@ -289,7 +301,7 @@ impl Engine {
             if let (Some(stated), Some(decider)) = (policy.rules.get(rule), policy.deciders.get(rule)) {
                 // A job that costs the most is refused while anything is in use, and a refusal tells what is.
                 let at = self.keyspace.starts(key);
-                let verdict = self.keyspace.decide_at(at, key, decider, stated.most()).verdict;
+                let verdict = self.keyspace.decide_at(at, key, &decider.rule, stated.most()).verdict;
                 let state = shown(rule, key.name, stated.most().get(), &verdict, at.saturating_sub(now));
                 let at = states.partition_point(|before: &RuleState| {
                     (before.rule, &before.identity) < (state.rule, &state.identity)
@@ -432,13 +444,13 @@ fn reserve(
 ) -> Result<Admission, Error> {
     let now = keyspace.now();
     let starts = now.saturating_add(starts_in);
-    let first = steps.iter().filter(|(.., decision)| decision.at == now).count();
+    let first = steps.iter().filter(|step| step.at == now).count();
     keyspace.ensure_room(new.saturating_add(first))?;
-    for (key, rule, _) in steps.iter() {
+    for step in steps.iter() {
         // Every rule admits from its own earliest instant on.
-        let decision = keyspace.decide_at(starts, *key, rule, cost);
-        keyspace.commit(*key, &decision)?;
-        keyspace.reserve(*key, starts)?;
+        let decision = keyspace.decide_at(starts, step.key, step.rule, cost);
+        keyspace.commit(step.key, &decision)?;
+        keyspace.reserve(step.key, starts)?;
     }
     Ok(Admission::Reserved { starts_in })
 }

@@ -21,13 +21,23 @@ pub struct Policy {
     /// Its rules, in the order they were given.
     pub(crate) rules: Vec<PolicyRule>,
     /// The same rules as what decides.
-    pub(super) deciders: Vec<Rule>,
+    pub(super) deciders: Vec<Decider>,
     /// How many jobs may run at once, when that is limited.
     pub(crate) concurrency: Option<Concurrency>,
     /// The one spelling that equal policies share.
     pub(crate) canonical: String,
     /// SHA-256 of it.
     pub(crate) fingerprint: Fingerprint,
+}
+
+/// What an admission wants of a rule, close together.
+#[derive(Clone, Debug)]
+pub(super) struct Decider {
+    pub rule: Rule,
+    /// The most units that one job may cost.
+    pub most: Positive,
+    /// Whether it counts the same identities as the rule before it.
+    pub same_identity: bool,
 }
 
 /// How long a lease is good for when the policy does not say.
@@ -117,10 +127,12 @@ impl Policy {
             let index_shown = given.map(|_| index);
             let rule = read_rule(index_shown, value)?;
             check_distinct(&rules, &rule)?;
-            deciders.push(rule.rule().ok_or_else(|| {
+            let decides = rule.rule().ok_or_else(|| {
                 let most = "one whose full recovery, burst * interval / limit, takes at most 2^53 - 1 ms";
                 invalid("rate", index_shown, "", Some(value), most)
-            })?);
+            })?;
+            let same_identity = rules.last().is_some_and(|before| before.scope == rule.scope);
+            deciders.push(Decider { rule: decides, most: rule.most(), same_identity });
             rules.push(rule);
         }
         let canonical = canonical::text(&rules, concurrency.as_ref());
