@@ -54,14 +54,7 @@ impl Keyspace {
     /// As [`Keyspace::decide_at`], of a name whose hash is known.
     // Only where it runs on a machine of its own: in a module that browsers download, its size counts.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub fn decide_hashed(
-        &self,
-        now: u64,
-        name: NameHash,
-        key: Key<'_>,
-        rule: &Rule,
-        cost: Positive,
-    ) -> Decision {
+    pub fn decide_hashed(&self, now: u64, name: NameHash, key: Key<'_>, rule: &Rule, cost: Positive) -> Decision {
         let (place, short) = self.table.look_up(name, key);
         // What is over is as good as nothing to every rule.
         let (verdict, next, new) = match rule {
