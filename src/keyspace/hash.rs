@@ -39,22 +39,26 @@ impl Hasher {
 
     #[inline(always)]
     pub fn hash(&self, key: Key<'_>) -> Hash {
-        self.hash_in(key.space, self.hash_name(key.name))
+        self.hash_name(key.name).in_space(key.space)
     }
 
     #[inline(always)]
     pub fn hash_name(&self, name: &[u8]) -> NameHash {
-        NameHash(sip13(self.seed, name))
-    }
-
-    /// One name is hashed once for all rules that know it. Its hashes in two spaces differ by what nobody chose, in the home
-    /// position too unless the spaces are 512 apart; what they differ by tells nothing of any hash.
-    #[inline(always)]
-    pub fn hash_in(&self, space: Space, NameHash(hash): NameHash) -> Hash {
-        let hash = hash ^ u64::from(space.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = sip13(self.seed, name);
         #[cfg(test)]
         let hash = hash & self.mask;
-        Hash(hash)
+        NameHash(hash)
+    }
+}
+
+impl NameHash {
+    /// The hash of the name in that space. A job's states under the rules of its policy, whose spaces are numbered in a row, are
+    /// so in one segment with their slots side by side, eight at most, and their records lie as they were made: one after
+    /// the other. Any two spaces differ by what nobody chose, which tells nothing of a hash.
+    #[inline(always)]
+    pub(super) fn in_space(self, space: Space) -> Hash {
+        let (row, place) = (space.0 >> 3, space.0 & 7);
+        Hash(self.0 ^ u64::from(row).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(place))
     }
 }
 

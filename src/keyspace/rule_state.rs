@@ -59,23 +59,21 @@ impl Keyspace {
         // What is over is as good as nothing to every rule.
         let (verdict, next, new) = match rule {
             Rule::Schedule(rule) => {
-                let (tat, new) = match short {
-                    Some(Short::Tat(tat)) => (Some(tat), tat.ceil() <= now),
-                    _ => {
-                        let state = self.any_state_at(now, place, key);
-                        (state.and_then(|state| tat_of(rule, &state, now)), state.is_none())
-                    }
+                let (tat, new) = if let Some(Short::Tat(tat)) = short {
+                    (Some(tat), tat.ceil() <= now)
+                } else {
+                    let state = self.any_state_at(now, place, key);
+                    (state.and_then(|state| tat_of(rule, &state, now)), state.is_none())
                 };
                 let (verdict, tat) = rule.decide(tat, now, cost);
                 (verdict, tat.map_or(Next::Same, Next::Tat), new)
             }
             Rule::Fixed(rule) => {
-                let (count, new) = match short {
-                    Some(Short::Count(count)) => (Some(count), count.ends <= now),
-                    _ => {
-                        let state = self.any_state_at(now, place, key);
-                        (state.map(|state| count_of(rule, &state, now)), state.is_none())
-                    }
+                let (count, new) = if let Some(Short::Count(count)) = short {
+                    (Some(count), count.ends <= now)
+                } else {
+                    let state = self.any_state_at(now, place, key);
+                    (state.map(|state| count_of(rule, &state, now)), state.is_none())
                 };
                 let (verdict, count) = rule.decide(count, now, cost);
                 (verdict, count.map_or(Next::Same, Next::Count), new)

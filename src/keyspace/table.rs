@@ -89,7 +89,7 @@ impl Table {
     /// As [`Table::locate`] of a name whose hash is known, and what the record holds if that is short, expired or not.
     #[inline]
     pub fn look_up(&self, name: NameHash, key: Key<'_>) -> (Place, Option<Short>) {
-        let (place, record) = self.probe(self.hasher.hash_in(key.space, name), key);
+        let (place, record) = self.probe(name.in_space(key.space), key);
         (place, record.and_then(|record| record.short_of(key)))
     }
 

@@ -127,12 +127,12 @@ impl Policy {
             let index_shown = given.map(|_| index);
             let rule = read_rule(index_shown, value)?;
             check_distinct(&rules, &rule)?;
-            let decides = rule.rule().ok_or_else(|| {
+            let decisive = rule.rule().ok_or_else(|| {
                 let most = "one whose full recovery, burst * interval / limit, takes at most 2^53 - 1 ms";
                 invalid("rate", index_shown, "", Some(value), most)
             })?;
             let same_identity = rules.last().is_some_and(|before| before.scope == rule.scope);
-            deciders.push(Decider { rule: decides, most: rule.most(), same_identity });
+            deciders.push(Decider { rule: decisive, most: rule.most(), same_identity });
             rules.push(rule);
         }
         let canonical = canonical::text(&rules, concurrency.as_ref());
