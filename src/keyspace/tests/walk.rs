@@ -5,7 +5,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use super::super::{Key, Keyspace, Space};
+use super::super::{Key, Keyspace, Space, Value};
 use super::put_tat;
 use crate::algorithm::Tat;
 
@@ -67,4 +67,21 @@ fn a_cursor_that_no_scan_gave_ends_or_goes_on() {
     assert_eq!(keyspace.scan(u64::from(u32::MAX), 1, |_, _| ()), 0);
     let cursor = keyspace.scan(0x1234_5678, 1, |_, _| ());
     assert!(cursor > 0x1234_5678);
+}
+
+#[test]
+fn one_name_under_many_spaces_has_a_state_in_each() {
+    let mut keyspace = Keyspace::new([5, 6], usize::MAX);
+    let spaces = (0..5_000_u32).flat_map(|number| [Space(number), Space(number).reservations()]);
+    let key = |space| Key { space, name: b"user:42" };
+    for space in spaces.clone() {
+        let tat = Tat::at(u64::from(space.0) + 1);
+        let place = keyspace.locate(key(space));
+        keyspace.put(place, key(space), Value::Tat { tat, expires: tat.ceil() }).unwrap();
+    }
+    assert_eq!(keyspace.len(), 10_000);
+    for space in spaces {
+        let state = keyspace.state(keyspace.locate(key(space)), key(space));
+        assert_eq!(state.map(|state| state.expires()), Some(u64::from(space.0) + 1), "{space:?}");
+    }
 }
