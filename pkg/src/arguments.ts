@@ -1,7 +1,7 @@
 import { HotKVError } from "./errors.ts";
 
 /** The largest integer that any argument may be: 2^53 - 1. */
-const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
+export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 /** Keys, names and identities are at most this many UTF-8 bytes. */
 export const MAX_NAME_BYTES = 4096;
 
@@ -14,9 +14,16 @@ export function invalidArgument(argument: string, value: unknown, allowed: strin
   });
 }
 
+/** Makes the error of a wrong argument; a client's is another than a valve's. */
+type Complaint = (argument: string, value: unknown, allowed: string) => Error;
+
 /** Throws unless `value` is an integer from 1 to 2^53 - 1. */
-export function assertPositive(argument: string, value: unknown): asserts value is number {
-  if (!isPositive(value)) throw invalidArgument(argument, value, `an integer from 1 to ${MAX_INTEGER}`);
+export function assertPositive(
+  argument: string,
+  value: unknown,
+  complaint: Complaint = invalidArgument,
+): asserts value is number {
+  if (!isPositive(value)) throw complaint(argument, value, `an integer from 1 to ${MAX_INTEGER}`);
 }
 
 /** Whether `value` is an integer from 1 to 2^53 - 1. */
@@ -31,23 +38,34 @@ export function assertOptions(argument: string, value: unknown): asserts value i
   }
 }
 
+/** Throws unless `value` is one of `allowed`. */
+export function assertOneOf(
+  argument: string,
+  value: unknown,
+  allowed: readonly unknown[],
+  complaint: Complaint = invalidArgument,
+): void {
+  if (!allowed.includes(value)) throw complaint(argument, value, `one of ${allowed.join(", ")}`);
+}
+
 /** Throws unless `value` is text of at most 4,096 UTF-8 bytes without lone surrogates. */
-export function assertName(argument: string, value: unknown): asserts value is string {
-  if (typeof value !== "string") throw invalidArgument(argument, value, "text");
-  if (!value.isWellFormed()) throw loneSurrogate(argument, value);
+export function assertName(
+  argument: string,
+  value: unknown,
+  complaint: Complaint = invalidArgument,
+): asserts value is string {
   // A UTF-16 unit is at most three bytes of UTF-8.
-  if (value.length * 3 > MAX_NAME_BYTES && utf8Length(value) > MAX_NAME_BYTES) throw tooLong(argument, value);
+  if (
+    typeof value !== "string" ||
+    !value.isWellFormed() ||
+    (value.length * 3 > MAX_NAME_BYTES && utf8Length(value) > MAX_NAME_BYTES)
+  ) {
+    throw complaint(argument, value, NAME);
+  }
 }
 
-/** The error for text that would merge with other text: UTF-8 has no way to spell half a character. */
-export function loneSurrogate(argument: string, value: string): HotKVError {
-  return invalidArgument(argument, value, "well-formed text, without lone surrogates");
-}
-
-/** The error for text over 4,096 bytes. */
-export function tooLong(argument: string, value: string): HotKVError {
-  return invalidArgument(argument, value, `at most ${MAX_NAME_BYTES} bytes of UTF-8`);
-}
+/** What a key, a name or an identity is: UTF-8 has no way to spell half a character, so it would merge with other text. */
+export const NAME = `text of at most ${MAX_NAME_BYTES} bytes in UTF-8, without lone surrogates`;
 
 /** How many bytes well-formed `text` is in UTF-8. */
 export function utf8Length(text: string): number {

@@ -1,4 +1,4 @@
-import { assertName, assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
+import { assertName, assertOneOf, assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { Command, Reply } from "./reply.ts";
 import { mapOf } from "./resp/decode.ts";
@@ -88,7 +88,10 @@ export function get(key: string): Call<string | null> {
 
 export function set(key: string, value: string | number, options: SetOptions): Call<boolean> {
   assertName("key", key);
-  return { command: ["SET", key, storable(value), ...setOptions(options)], read: (reply) => reply !== null };
+  if (typeof value !== "string" && !Number.isFinite(value)) {
+    throw invalidArgument("value", value, "text or a finite number");
+  }
+  return { command: ["SET", key, value, ...setOptions(options)], read: (reply) => reply !== null };
 }
 
 export function del(keys: readonly string[]): Call<number> {
@@ -151,14 +154,6 @@ function names(argument: string, given: readonly string[]): readonly string[] {
   return given;
 }
 
-function storable(value: unknown): string {
-  if (typeof value === "string") {
-    return value;
-  }
-  if (typeof value === "number" && Number.isFinite(value)) return decimal(value);
-  throw invalidArgument("value", value, "text or a finite number");
-}
-
 const ALGORITHMS: readonly LimiterAlgorithm[] = [
   "sliding_window",
   "token_bucket",
@@ -171,72 +166,60 @@ function limiterOptions(options: {
   readonly algo?: LimiterAlgorithm;
   readonly refill?: number | string;
   readonly drain?: number | string;
-}): (string | number)[] {
+}): string[] {
   assertOptions("options", options);
-  const { algo, refill, drain } = options;
-  const given: (string | number)[] = [];
+  const { algo } = options;
+  const given: string[] = [];
   if (algo !== undefined) {
-    if (!ALGORITHMS.includes(algo)) throw invalidArgument("algo", algo, `one of ${ALGORITHMS.join(", ")}`);
+    assertOneOf("algo", algo, ALGORITHMS);
     given.push("ALGO", algo);
   }
-  if (refill !== undefined) {
-    if (algo !== "token_bucket") throw invalidArgument("refill", refill, "left out unless algo is token_bucket");
-    given.push("REFILL", rate("refill", refill));
-  }
-  if (drain !== undefined) {
-    if (algo !== "leaky_bucket") throw invalidArgument("drain", drain, "left out unless algo is leaky_bucket");
-    given.push("DRAIN", rate("drain", drain));
+  for (const [field, bucket] of [
+    ["refill", "token_bucket"],
+    ["drain", "leaky_bucket"],
+  ] as const) {
+    const rate = options[field];
+    if (rate === undefined) continue;
+    if (algo !== bucket) throw invalidArgument(field, rate, `left out unless algo is ${bucket}`);
+    const text = typeof rate === "number" ? decimal(rate) : rate;
+    // No 16 digits, and one that is not 0.
+    if (typeof text !== "string" || !/^(?!(\D*\d){16})(?=.*[1-9])\d+(\.\d{1,6})?$/.test(text)) {
+      throw invalidArgument(field, rate, "a positive decimal of up to 15 digits, 6 of them after the point");
+    }
+    given.push(field, text);
   }
   return given;
-}
-
-/** A rate as text. A number that JavaScript would show with an exponent is written out. */
-function rate(argument: string, value: unknown): string {
-  const text = typeof value === "number" && Number.isFinite(value) ? plain(value) : value;
-  const digits = typeof text === "string" && /^(\d+)(?:\.(\d{1,6}))?$/.exec(text);
-  if (!digits || (digits[1] ?? "").length + (digits[2] ?? "").length > 15 || !/[1-9]/.test(digits[0])) {
-    throw invalidArgument(argument, value, "a positive decimal of up to 15 digits, 6 of them after the point");
-  }
-  return digits[0];
-}
-
-function plain(value: number): string {
-  const text = decimal(value);
-  return text.includes("e") ? value.toFixed(6).replace(/\.?0+$/, "") : text;
 }
 
 function setOptions(options: SetOptions): (string | number)[] {
   assertOptions("options", options);
   const given: (string | number)[] = [];
-  if (options.ex !== undefined) {
-    assertPositive("ex", options.ex);
-    given.push("EX", options.ex);
+  for (const field of ["ex", "px"] as const) {
+    const time = options[field];
+    if (time === undefined) continue;
+    assertPositive(field, time);
+    given.push(field, time);
   }
-  if (options.px !== undefined) {
-    assertPositive("px", options.px);
-    given.push("PX", options.px);
-  }
-  if (options.nx) given.push("NX");
-  if (options.xx) given.push("XX");
-  if (options.keepTtl) given.push("KEEPTTL");
+  for (const field of ["nx", "xx", "keepTtl"] as const) if (options[field]) given.push(field);
   return given;
 }
 
 function readGcra(reply: Reply): GcraLimitResult {
-  const [denied, limit, remaining, retryAfterMs, resetAfterMs] = readIntegers(reply, 5);
+  const [denied, limit, remaining, retryAfterMs, resetAfterMs] = readIntegers(reply);
   return { denied: denied === 1, limit, remaining, retryAfterMs, resetAfterMs } as GcraLimitResult;
 }
 
 function readCheck(reply: Reply): RateLimitCheckResult {
-  const [allowed, remaining, retryAfterMs, limit, current] = readIntegers(reply, 5);
+  const [allowed, remaining, retryAfterMs, limit, current] = readIntegers(reply);
   return { allowed: allowed === 1, remaining, retryAfterMs, limit, current } as RateLimitCheckResult;
 }
 
 function readStats(reply: Reply): RateLimitStats {
-  const fields = fieldsOf(reply);
-  const text = (field: string) => readText(fields.get(field) ?? null);
-  const integer = (field: string) => readInteger(fields.get(field) ?? null);
-  const stats = {
+  // RESP2 has a flat array of names and values in place of a map.
+  const fields = reply instanceof Map ? reply : mapOf(readArray(reply));
+  const text = (field: string) => readText(fields.get(field));
+  const integer = (field: string) => readInteger(fields.get(field));
+  return {
     name: text("name"),
     algo: text("algo") as LimiterAlgorithm,
     limit: integer("limit"),
@@ -244,22 +227,14 @@ function readStats(reply: Reply): RateLimitStats {
     uniqueKeys: integer("unique_keys"),
     totalAllowed: integer("total_allowed"),
     totalDenied: integer("total_denied"),
+    ...(fields.has("refill") && { refill: text("refill") }),
+    ...(fields.has("drain") && { drain: text("drain") }),
   };
-  const [refill, drain] = [fields.get("refill"), fields.get("drain")];
-  if (refill !== undefined) return { ...stats, refill: readText(refill) };
-  if (drain !== undefined) return { ...stats, drain: readText(drain) };
-  return stats;
-}
-
-/** A map, or the flat array of names and values that RESP2 has in its place. */
-function fieldsOf(reply: Reply): ReadonlyMap<Reply, Reply> {
-  if (reply instanceof Map) return reply;
-  return mapOf(readArray(reply));
 }
 
 function readNothing(): void {}
 
-function readInteger(reply: Reply): number {
+function readInteger(reply?: Reply): number {
   if (typeof reply === "number") return reply;
   if (typeof reply === "bigint") return Number(reply);
   throw unexpected(reply, "an integer");
@@ -269,7 +244,7 @@ function readFlag(reply: Reply): boolean {
   return readInteger(reply) === 1;
 }
 
-function readText(reply: Reply): string {
+function readText(reply?: Reply): string {
   if (typeof reply === "string") return reply;
   throw unexpected(reply, "text");
 }
@@ -282,9 +257,9 @@ function readTexts(reply: Reply): string[] {
   return readArray(reply).map(readText);
 }
 
-function readIntegers(reply: Reply, count: number): number[] {
+function readIntegers(reply: Reply): number[] {
   const integers = readArray(reply).map(readInteger);
-  if (integers.length !== count) throw unexpected(reply, `${count} integers`);
+  if (integers.length !== 5) throw unexpected(reply, "five integers");
   return integers;
 }
 
@@ -293,6 +268,6 @@ function readArray(reply: Reply): readonly Reply[] {
   throw unexpected(reply, "an array");
 }
 
-function unexpected(reply: Reply, expected: string): HotKVError {
+function unexpected(reply: Reply | undefined, expected: string): HotKVError {
   return new HotKVError("STORE_UNAVAILABLE", `the store answered ${String(reply)} where ${expected} was due`);
 }

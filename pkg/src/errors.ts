@@ -24,8 +24,8 @@ export class HotKVError extends Error {
   /** Whether the same command may succeed when it is tried again, when the store was unavailable. */
   declare readonly retryable?: boolean;
 
-  constructor(code: string, message: string, { cause, ...details }: HotKVErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(code: string, message: string, details: HotKVErrorDetails = {}) {
+    super(message, details);
     this.code = code;
     Object.assign(this, details);
   }
@@ -35,6 +35,15 @@ export class HotKVError extends Error {
     const space = text.indexOf(" ");
     return new HotKVError(space < 0 ? text : text.slice(0, space), text);
   }
+}
+
+/**
+ * The error of a call of a client after its `close`.
+ *
+ * @internal
+ */
+export function clientClosed(): HotKVError {
+  return new HotKVError("CLOSED", "this client is closed");
 }
 
 /** What more is known of a {@link HotKVError}. */

@@ -1,7 +1,7 @@
-import { invalidArgument } from "./arguments.ts";
+import { assertOneOf } from "./arguments.ts";
 import * as calls from "./calls.ts";
 import type { Engine } from "./engine.ts";
-import { HotKVError } from "./errors.ts";
+import { clientClosed, HotKVError } from "./errors.ts";
 import type { Argument, Command, Reply } from "./reply.ts";
 import type { GcraLimitResult, LimiterOptions, RateLimitCheckResult, RateLimitStats, SetOptions } from "./results.ts";
 import type { Transport } from "./transport.ts";
@@ -31,9 +31,7 @@ export abstract class Client implements AsyncDisposable {
   /** @internal */
   protected constructor(open: () => Backend, options: UnavailableOptions = {}) {
     const { onUnavailable = "throw" } = options;
-    if (!["throw", "allow", "deny"].includes(onUnavailable)) {
-      throw invalidArgument("onUnavailable", onUnavailable, '"throw", "allow" or "deny"');
-    }
+    assertOneOf("onUnavailable", onUnavailable, ["throw", "allow", "deny"]);
     this.#open = open;
     this.#onUnavailable = onUnavailable;
   }
@@ -52,10 +50,8 @@ export abstract class Client implements AsyncDisposable {
   async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.gcraLimit(key, period, burst, count);
-    const unknown = Number.NaN;
-    const rest = { limit: burst, remaining: unknown, resetAfterMs: unknown, unavailable: true } as const;
     return this.#decide(calls.gcraLimit(key, period, burst, count), (allowed) =>
-      allowed ? { denied: false, retryAfterMs: -1, ...rest } : { denied: true, retryAfterMs: unknown, ...rest },
+      allowed ? [0, burst, NaN, -1, NaN] : [1, burst, NaN, NaN, NaN],
     );
   }
 
@@ -90,11 +86,8 @@ export abstract class Client implements AsyncDisposable {
   async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
-    const unknown = Number.NaN;
-    const cost = calls.costOf(options);
-    const rest = { remaining: unknown, limit: unknown, current: unknown, unavailable: true } as const;
-    return this.#decide(calls.rateLimitCheck(name, key, cost), (allowed) =>
-      allowed ? { allowed, retryAfterMs: 0, ...rest } : { allowed, retryAfterMs: unknown, ...rest },
+    return this.#decide(calls.rateLimitCheck(name, key, calls.costOf(options)), (allowed) =>
+      allowed ? [1, NaN, 0, NaN, NaN] : [0, NaN, NaN, NaN, NaN],
     );
   }
 
@@ -198,7 +191,7 @@ export abstract class Client implements AsyncDisposable {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.pipeline(commands);
     if (this.#transport !== undefined) return this.#transport.send(commands);
-    throw closed();
+    throw clientClosed();
   }
 
   /** Lets go of the engine or the connection. Every later call rejects with `"CLOSED"`; closing again does nothing. */
@@ -227,13 +220,13 @@ export abstract class Client implements AsyncDisposable {
     return this.#engine;
   }
 
-  /** Runs a check; when the store does not answer, what the user chose stands in for its decision. */
-  #decide<T>(call: calls.Call<T>, standIn: (allowed: boolean) => T): Promise<T> {
+  /** Runs a check; when the store does not answer, what the user chose stands in for its reply. */
+  #decide<T>(call: calls.Call<T>, standIn: (allowed: boolean) => Reply): Promise<T> {
     const decision = this.#run(call);
     if (this.#onUnavailable === "throw") return decision;
     return decision.catch((error) => {
       if (!(error instanceof HotKVError) || error.code !== "STORE_UNAVAILABLE") throw error;
-      return standIn(this.#onUnavailable === "allow");
+      return { ...call.read(standIn(this.#onUnavailable === "allow")), unavailable: true };
     });
   }
 
@@ -248,8 +241,4 @@ export abstract class Client implements AsyncDisposable {
     if (reply instanceof Error) throw reply;
     return reply ?? null;
   }
-}
-
-function closed(): HotKVError {
-  return new HotKVError("CLOSED", "this client is closed");
 }

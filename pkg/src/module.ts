@@ -1,5 +1,5 @@
 import * as glue from "../wasm/tidegate.js";
-import { assertName, invalidArgument, loneSurrogate, MAX_NAME_BYTES, tooLong, utf8Length } from "./arguments.ts";
+import { assertName, invalidArgument, MAX_NAME_BYTES, NAME, utf8Length } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { GcraLimitManyResult } from "./results.ts";
 
@@ -168,7 +168,7 @@ export function refresh(): void {
 
 /** Writes a key for the next call; its length in bytes. */
 export function writeKey(argument: string, key: string): number {
-  if (typeof key !== "string") throw invalidArgument(argument, key, "text");
+  if (typeof key !== "string") throw invalidArgument(argument, key, NAME);
   if (keyWords.length === 0) refresh();
   const bytes = writeAscii(key, keyWords);
   return bytes < 0 ? writeUtf8(argument, key, keyBytes) : bytes;
@@ -176,7 +176,7 @@ export function writeKey(argument: string, key: string): number {
 
 /** Writes a limiter's name for the next call; its length in bytes. The same name again is still there. */
 export function writeName(argument: string, name: string): number {
-  if (typeof name !== "string") throw invalidArgument(argument, name, "text");
+  if (typeof name !== "string") throw invalidArgument(argument, name, NAME);
   if (nameWords.length === 0) refresh();
   if (name === writtenName) return writtenNameBytes;
   writtenName = undefined;
@@ -296,9 +296,10 @@ function writeAscii(text: string, words: Int32Array): number {
 }
 
 function writeUtf8(argument: string, text: string, into: Uint8Array): number {
-  if (!text.isWellFormed()) throw loneSurrogate(argument, text);
   const { read, written } = encoder.encodeInto(text, into);
-  if (read < text.length || written > MAX_NAME_BYTES) throw tooLong(argument, text);
+  if (read < text.length || written > MAX_NAME_BYTES || !text.isWellFormed()) {
+    throw invalidArgument(argument, text, NAME);
+  }
   return written;
 }
 

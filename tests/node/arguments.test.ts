@@ -95,7 +95,19 @@ describe("F5, F6: a number that is not an integer from 1 to 2^53 - 1 is refused 
 
   it("a limiter that could never be used is refused when it is made", () => {
     using engine = new Engine({ clock });
-    for (const refill of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "1e3", "", "abc", 0.0000001, null, {}]) {
+    for (const refill of [
+      0,
+      -1,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      "1e3",
+      "",
+      "abc",
+      0.0000001,
+      0.0000009,
+      null,
+      {},
+    ]) {
       assert.throws(
         () => engine.rateLimitCreate("b", 10, 1000, { algo: "token_bucket", refill: refill as number }),
         refusal("refill", refill),

@@ -1,4 +1,4 @@
-import { invalidArgument } from "../arguments.ts";
+import { assertOneOf, assertPositive, invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { LimiterAlgorithm } from "../results.ts";
@@ -97,9 +97,7 @@ export function createGuard<R>(
   const given = [options.policies].flat() as readonly HttpPolicy[];
   checkPolicies(given);
   const policies = given.map(prepare);
-  if (!["throw", "allow", "deny"].includes(onUnavailable)) {
-    throw invalidArgument("onUnavailable", onUnavailable, '"throw", "allow" or "deny"');
-  }
+  assertOneOf("onUnavailable", onUnavailable, ["throw", "allow", "deny"]);
   const policyField = formatPolicies(
     policies.map(({ name, limit, windowMs }) => ({
       name,
@@ -230,10 +228,7 @@ function checkPolicies(policies: readonly HttpPolicy[]): void {
     }
     if (names.has(name)) throw invalidArgument(`${at}.name`, name, "different from the other policies' names");
     names.add(name);
-    for (const [field, value] of Object.entries({ limit, windowMs })) {
-      if (!Number.isSafeInteger(value) || value < 1) {
-        throw invalidArgument(`${at}.${field}`, value, `an integer from 1 to ${Number.MAX_SAFE_INTEGER}`);
-      }
-    }
+    assertPositive(`${at}.limit`, limit);
+    assertPositive(`${at}.windowMs`, windowMs);
   }
 }

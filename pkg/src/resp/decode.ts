@@ -1,8 +1,8 @@
 import { HotKVError } from "../errors.ts";
 import type { Reply } from "../reply.ts";
+import { encodeText } from "./encode.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const encoder = new TextEncoder();
 const CR = 13;
 /** Replies nest no deeper than this. */
 const MAX_DEPTH = 32;
@@ -34,22 +34,20 @@ class ReplyReader {
       case 0x28: // (
         return integer(line);
       case 0x2c: // ,
-        return double(line);
+        return Number(line.replace("inf", "Infinity"));
       case 0x23: // #
         return line === "t";
       case 0x5f: // _
         return null;
       case 0x24: // $
-        return this.#bulk(line);
-      case 0x21: {
-        // !
-        const text = this.#bulk(line);
-        return typeof text === "string" ? HotKVError.fromReply(text) : text;
-      }
+      case 0x21: // !
       case 0x3d: {
         // = with a three-letter format and a colon in front
-        const text = this.#bulk(line);
-        return typeof text === "string" ? text.slice(4) : text;
+        const bytes = length(line);
+        if (bytes < 0) return null;
+        const text = this.#text(this.#at, this.#at + bytes);
+        if (kind === 0x21) return HotKVError.fromReply(text);
+        return kind === 0x3d ? text.slice(4) : text;
       }
       case 0x2a: // *
       case 0x7e: // ~
@@ -66,11 +64,6 @@ class ReplyReader {
   #line(): string {
     const end = this.#bytes.indexOf(CR, this.#at);
     return this.#text(this.#at + 1, end < 0 ? this.#bytes.length : end);
-  }
-
-  #bulk(line: string): string | null {
-    const bytes = length(line);
-    return bytes < 0 ? null : this.#text(this.#at, this.#at + bytes);
   }
 
   /** The text from `start` to `end` and past the line's end that follows. */
@@ -107,7 +100,7 @@ export function decodeReplies(bytes: Uint8Array): Reply[] {
 
 /** The replies in whole RESP text. */
 export function decodeText(text: string): Reply[] {
-  return decodeDecisions(text) ?? decodeReplies(encoder.encode(text));
+  return decodeDecisions(text) ?? decodeReplies(encodeText(text));
 }
 
 /** The replies when all are decisions, arrays of small integers; `undefined` when any is something else. */
@@ -134,12 +127,6 @@ function integer(text: string): number | bigint {
   if (!/^[+-]?\d+$/.test(text)) throw protocolError(`${JSON.stringify(text)} is not an integer`);
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
-}
-
-function double(text: string): number {
-  if (text === "inf") return Number.POSITIVE_INFINITY;
-  if (text === "-inf") return Number.NEGATIVE_INFINITY;
-  return Number(text);
 }
 
 function length(text: string): number {

@@ -1,12 +1,17 @@
-import { invalidArgument, loneSurrogate, utf8Length } from "../arguments.ts";
+import { invalidArgument, utf8Length } from "../arguments.ts";
 import type { Command } from "../reply.ts";
 
 const encoder = new TextEncoder();
 
+/** Text in UTF-8. */
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
 /** Commands as RESP bytes: each an array of bulk strings, one after the other. */
 export function encodeCommands(commands: readonly Command[]): Uint8Array {
   const wire = encodeWire(commands);
-  return typeof wire === "string" ? encoder.encode(wire) : wire;
+  return typeof wire === "string" ? encodeText(wire) : wire;
 }
 
 /** Commands as RESP: text, or bytes where an argument is bytes. */
@@ -30,25 +35,25 @@ export function encodeWire(commands: readonly Command[]): string | Uint8Array {
   }
   if (parts.length === 0) return text;
   parts.push(text);
-  return concatenated(parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part)));
+  return concatenated(parts.map((part) => (typeof part === "string" ? encodeText(part) : part)));
 }
 
 /** An argument as it is sent. Throws for anything that has no one spelling. */
 function argumentText(index: number, argument: unknown): string | Uint8Array {
-  if (typeof argument === "string") {
-    if (!argument.isWellFormed()) throw loneSurrogate(`argument ${index}`, argument);
-    return argument;
-  }
+  if (typeof argument === "string" && argument.isWellFormed()) return argument;
   if (typeof argument === "number" && Number.isFinite(argument)) return decimal(argument);
-  if (typeof argument === "bigint") return argument.toString();
+  if (typeof argument === "bigint") return String(argument);
   if (argument instanceof Uint8Array) return argument;
-  throw invalidArgument(`argument ${index}`, argument, "text, a finite number, a bigint or bytes");
+  throw invalidArgument(
+    `argument ${index}`,
+    argument,
+    "text without lone surrogates, a finite number, a bigint or bytes",
+  );
 }
 
 /** A number without an exponent, as far as JavaScript shows it exactly; commands know no exponents. */
 export function decimal(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value);
-  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  return String(Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value);
 }
 
 function concatenated(chunks: readonly Uint8Array[]): Uint8Array {

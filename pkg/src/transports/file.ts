@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { invalidArgument } from "../arguments.ts";
-import { HotKVError } from "../errors.ts";
+import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { decodeReplies } from "../resp/decode.ts";
 import { encodeCommands } from "../resp/encode.ts";
@@ -45,7 +45,7 @@ export class FileTransport implements Transport {
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
-    if (this.#closed) throw new HotKVError("CLOSED", "this client is closed");
+    if (this.#closed) throw clientClosed();
     const bytes = encodeCommands(commands);
     const now = this.#now();
     try {

@@ -1,7 +1,7 @@
-import { HotKVError } from "../errors.ts";
+import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { decodeReplies } from "../resp/decode.ts";
-import { encodeCommands } from "../resp/encode.ts";
+import { encodeWire } from "../resp/encode.ts";
 import type { Transport } from "../transport.ts";
 
 /** How a Worker is asked. */
@@ -30,8 +30,7 @@ export class HttpTransport implements Transport {
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
-    if (this.#closed.signal.aborted) throw new HotKVError("CLOSED", "this client is closed");
-    const body = encodeCommands(commands) as Uint8Array<ArrayBuffer>;
+    const body = encodeWire(commands) as string | Uint8Array<ArrayBuffer>;
     let response: Response;
     let bytes: Uint8Array;
     try {
@@ -39,7 +38,7 @@ export class HttpTransport implements Transport {
       response = await fetch(this.#endpoint, { method: "POST", headers: this.#headers, body, signal });
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (cause) {
-      if (this.#closed.signal.aborted) throw new HotKVError("CLOSED", "this client was closed before the answer came");
+      if (this.#closed.signal.aborted) throw clientClosed();
       const late = cause instanceof Error && cause.name === "TimeoutError";
       const why = late ? `none within ${this.#timeoutMs} ms` : String(cause);
       throw new HotKVError("STORE_UNAVAILABLE", `no answer from ${this.#endpoint}: ${why}`, { cause, retryable: true });
@@ -60,8 +59,8 @@ function refusal(response: Response, body: Uint8Array): HotKVError {
   const { status } = response;
   let detail = response.statusText;
   try {
-    const problem: unknown = JSON.parse(new TextDecoder().decode(body));
-    if (problem !== null && typeof problem === "object" && "detail" in problem) detail = String(problem.detail);
+    const problem: { readonly detail?: unknown } | null = JSON.parse(new TextDecoder().decode(body));
+    detail = String(problem?.detail ?? detail);
   } catch {
     // Not from a Worker of ours; the status has to do.
   }

@@ -1,5 +1,5 @@
 import type { createClient } from "@redis/client";
-import { HotKVError } from "../errors.ts";
+import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import type { Transport } from "../transport.ts";
 
@@ -32,7 +32,7 @@ export class SocketTransport implements Transport {
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
-    if (this.#closed) throw new HotKVError("CLOSED", "this client was closed");
+    if (this.#closed) throw clientClosed();
     const client = await this.#connected();
     if (this.#pending++ === 0) client.ref();
     try {

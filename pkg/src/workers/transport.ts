@@ -1,4 +1,4 @@
-import { HotKVError } from "../errors.ts";
+import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { decodeReplies, decodeText } from "../resp/decode.ts";
 import { encodeWire } from "../resp/encode.ts";
@@ -101,7 +101,7 @@ export class ObjectsTransport implements Transport {
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
-    if (this.#closed) throw new HotKVError("CLOSED", "this client is closed");
+    if (this.#closed) throw clientClosed();
     const replies: (Reply | Promise<Reply>)[] = [];
     for (let index = 0; index < commands.length; index++) {
       const command = commands[index] as Command;
