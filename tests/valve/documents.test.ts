@@ -64,6 +64,55 @@ describe("what Valve's documents claim", () => {
     );
   });
 
+  it("an interval is the same however it is spelled", async () => {
+    const spellings = [
+      ["0.5s", 500],
+      ["1h30m", 5_400_000],
+      ["30m1h", "1.5h"],
+      ["1m1ms", 60_001],
+      ["0.001s", 1],
+      ["0001w", 604_800_000],
+      ["9007199254740991ms", Number.MAX_SAFE_INTEGER],
+    ] as const;
+    for (const [text, same] of spellings) {
+      const store = new HotKV();
+      for (const interval of [text, same]) {
+        // The store would refuse another policy in the namespace.
+        await new Valve({ store, namespace: "ns", rate: { limit: Number.MAX_SAFE_INTEGER, interval } }).admit();
+      }
+      await assert.rejects(new Valve({ store, namespace: "ns", rate: { limit: 1, interval: text } }).admit());
+    }
+  });
+
+  it("an interval that is no whole milliseconds is refused by name", () => {
+    const texts = ["", "1", "s", "1x", "1.s", ".5s", "1 s", "1h 30m", "0s", "0.5ms", "-1s", "1e3ms", "1.5.5s", "1s1"];
+    const digits = ["12345678901234567s", "0.1234567890123456789s", "9007199254740992ms", "9999999999999999w"];
+    for (const interval of [...texts, ...digits, 0, 0.5, -1, Number.NaN, 2 ** 53, 1n, null, undefined, ["1s"]]) {
+      assert.throws(() => new Valve({ namespace: "ns", rate: { limit: 1, interval: interval as string } }), {
+        code: "INVALID_OPTIONS",
+        field: "rate.interval",
+        value: interval,
+      });
+    }
+  });
+
+  it("what is no object where one is due is refused by name", () => {
+    for (const wrong of [null, 5, "1s", true]) {
+      const refused = (options: object, field: string) =>
+        assert.throws(
+          () => new Valve({ namespace: "ns", rate: { limit: 1, interval: 1 }, ...options } as never),
+          { code: "INVALID_OPTIONS", field, value: wrong },
+          `${field} ${wrong}`,
+        );
+      assert.throws(() => new Valve(wrong as never), { code: "INVALID_OPTIONS", field: "options", value: wrong });
+      refused({ rate: wrong }, "rate");
+      refused({ rate: [{ limit: 1, interval: 1 }, wrong] }, "rate[1]");
+      refused({ concurrency: wrong }, "concurrency");
+      refused({ queue: wrong }, "queue");
+    }
+    assert.throws(() => new Valve({ namespace: "ns", rate: [] }), { code: "INVALID_OPTIONS", field: "rate" });
+  });
+
   it("a daily fixed window permits 100 at 23:59:59.999 and 100 at 00:00", async () => {
     const { time, valve, starts, job } = paced({ limit: 100, interval: "24h", algorithm: "fixed-window" });
     const midnight = Math.ceil(time.wall / 86_400_000) * 86_400_000 + 86_400_000;

@@ -66,8 +66,8 @@ export class ValveError extends Error {
   /** The fingerprint of the policy in force. */
   declare readonly inForce?: string;
 
-  constructor(code: ValveErrorCode, message: string, { cause, ...details }: ValveErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(code: ValveErrorCode, message: string, details: ValveErrorDetails = {}) {
+    super(message, details);
     this.code = code;
     Object.assign(this, details);
   }

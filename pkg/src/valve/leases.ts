@@ -5,12 +5,12 @@ import { NEVER } from "./timers.ts";
 export class Leases {
   readonly #held = new Map<string, Held>();
   readonly #length: number;
-  readonly #renew: (ids: readonly string[]) => Promise<number>;
+  readonly #renew: (ids: readonly string[]) => Promise<unknown>;
   /** When to renew next; `Infinity` while none is held. */
   renewAt = NEVER;
 
   /** @param renew Renews leases in the store; how many were held. */
-  constructor(length: number, renew: (ids: readonly string[]) => Promise<number>) {
+  constructor(length: number, renew: (ids: readonly string[]) => Promise<unknown>) {
     this.#length = length;
     this.#renew = renew;
   }
@@ -33,8 +33,11 @@ export class Leases {
     this.renewAt = ids.length > 0 ? now + this.#length / 3 : NEVER;
     const lost: string[] = [];
     try {
-      if ((await this.#renew(ids)) === ids.length) this.#extend(ids, now);
-      else for (const id of ids) await this.#renewOne(id, now, lost);
+      const all = (await this.#renew(ids)) === ids.length;
+      for (const id of ids) {
+        const held = all || (await this.#renew([id])) === 1 ? this.#held.get(id) : this.#lose(id, lost);
+        if (held) held.until = now + this.#length;
+      }
     } catch {
       // The store may be back before a lease runs out; one that has run out is lost, heard of or not.
       for (const id of ids) if ((this.#held.get(id)?.until ?? NEVER) <= now) this.#lose(id, lost);
@@ -42,19 +45,7 @@ export class Leases {
     return lost;
   }
 
-  async #renewOne(id: string, now: number, lost: string[]): Promise<void> {
-    if ((await this.#renew([id])) === 1) this.#extend([id], now);
-    else this.#lose(id, lost);
-  }
-
-  #extend(ids: readonly string[], now: number): void {
-    for (const id of ids) {
-      const held = this.#held.get(id);
-      if (held) held.until = now + this.#length;
-    }
-  }
-
-  #lose(id: string, lost: string[]): void {
+  #lose(id: string, lost: string[]): undefined {
     const held = this.#held.get(id);
     if (held === undefined) return;
     this.drop(id);

@@ -1,5 +1,6 @@
-import { isPositive, MAX_NAME_BYTES, utf8Length } from "../arguments.ts";
-import { invalidOption, ValveError } from "./errors.ts";
+import { assertName, assertOneOf, assertPositive, isPositive, MAX_INTEGER } from "../arguments.ts";
+import { type BlockedBy, invalidOption, ValveError } from "./errors.ts";
+import type { AdmitOptions } from "./types.ts";
 
 /** How long: whole milliseconds, or text such as `"1h30m"` or `"0.5s"` with the units ms, s, m, h, d and w. */
 export type Interval = number | string;
@@ -51,8 +52,8 @@ export interface Rule {
   readonly interval: number;
   readonly algorithm: "gcra" | "fixed-window" | "sliding-window";
   readonly burst: number;
-  readonly name?: string;
-  readonly scope?: string;
+  readonly name: string | undefined;
+  readonly scope: string | undefined;
 }
 
 /** A checked policy. */
@@ -68,64 +69,61 @@ export interface Policy {
   /** The dimensions that jobs must have an identity in. */
   readonly dimensions: readonly string[];
   /** Lease length in ms and how many there are, when jobs at once are limited. */
-  readonly concurrency?: { readonly limit: number; readonly lease: number };
+  readonly concurrency: { readonly limit: number; readonly lease: number } | undefined;
   /** What `VALVE.DEFINE` is sent. */
   readonly json: string;
 }
 
-const MAX = Number.MAX_SAFE_INTEGER;
 const RULE_FIELDS = ["limit", "interval", "algorithm", "burst", "name", "scope"];
 const ALGORITHMS = ["gcra", "fixed-window", "sliding-window"] as const;
 
 /** Checks a policy; what is wrong is thrown as `INVALID_OPTIONS`, naming the field. */
 export function readPolicy(rate: Rate, concurrency: Concurrency | undefined): Policy {
-  const list = Array.isArray(rate) ? (rate as readonly RateRule[]) : [rate as RateRule];
-  if (list.length === 0) throw invalidOption("rate", rate, "a rule, or an array of at least one");
-  const rules = list.map((rule, index) => readRule(rule, Array.isArray(rate) ? `rate[${index}]` : "rate"));
-  const seen = new Map<string, number>();
-  for (const [index, { name, algorithm, interval }] of rules.entries()) {
-    const key = JSON.stringify(name === undefined ? [algorithm, interval] : name);
-    const before = seen.get(key);
-    if (before !== undefined) {
-      const same = name === undefined ? "has the same algorithm and interval and no name either" : "has the same name";
-      throw invalidOption(`rate[${index}].name`, name, `different from that of rate[${before}], which ${same}`);
+  const rules = [rate].flat().map((rule, index) => readRule(rule, Array.isArray(rate) ? `rate[${index}]` : "rate"));
+  if (rules.length === 0) throw invalidOption("rate", rate, "a rule, or an array of at least one");
+  const states = rules.map(({ name, algorithm, interval }) => JSON.stringify(name ?? [algorithm, interval]));
+  for (const [index, { name }] of rules.entries()) {
+    const first = states.indexOf(states[index] ?? "");
+    if (first < index) {
+      const same = name === undefined ? "algorithm and interval" : "name";
+      throw invalidOption(
+        `rate[${index}].name`,
+        name,
+        `different from that of rate[${first}], which has the same ${same}`,
+      );
     }
-    seen.set(key, index);
   }
   const limited = concurrency === undefined ? undefined : readConcurrency(concurrency);
-  const spelled = rules.map((rule, index) => ({ index, text: JSON.stringify(rule) }));
-  spelled.sort((a, b) => (a.text < b.text ? -1 : 1));
-  const order = spelled.map(({ index }) => index);
+  const spelled = rules.map((rule) => JSON.stringify(rule));
+  const order = [...spelled.keys()].sort((a, b) => ((spelled[a] ?? "") < (spelled[b] ?? "") ? -1 : 1));
   const allowed = rules.map(({ algorithm, burst, limit }) => (algorithm === "gcra" ? burst : limit));
   const most = Math.min(...allowed);
-  const sorted = order.map((index) => rules[index]);
   return {
     rules,
     order,
     most,
     tightest: allowed.indexOf(most),
-    dimensions: [...new Set(rules.flatMap(({ scope }) => (scope === undefined ? [] : [scope])))],
-    ...(limited && { concurrency: limited }),
-    json: JSON.stringify({ rate: sorted, ...(limited && { concurrency: limited }) }),
+    dimensions: [...new Set(rules.flatMap(({ scope }) => scope ?? []))],
+    concurrency: limited,
+    json: JSON.stringify({ rate: order.map((index) => rules[index]), concurrency: limited }),
   };
 }
 
 function readRule(rule: RateRule, at: string): Rule {
-  if (rule === null || typeof rule !== "object") {
-    throw invalidOption(at, rule, "a rule: { limit, interval, algorithm?, burst?, name?, scope? }");
-  }
   onlyFields(rule, at, RULE_FIELDS);
   const { limit, algorithm = "gcra", burst = 1, name, scope } = rule;
-  positive(`${at}.limit`, limit);
+  assertPositive(`${at}.limit`, limit, invalidOption);
   const interval = readInterval(`${at}.interval`, rule.interval);
-  if (!ALGORITHMS.includes(algorithm)) throw invalidOption(`${at}.algorithm`, algorithm, ALGORITHMS.join(", "));
-  positive(`${at}.burst`, burst);
-  for (const [field, text] of Object.entries({ name, scope })) if (text !== undefined) readText(`${at}.${field}`, text);
+  assertOneOf(`${at}.algorithm`, algorithm, ALGORITHMS, invalidOption);
+  assertPositive(`${at}.burst`, burst, invalidOption);
+  for (const [field, text] of Object.entries({ name, scope })) {
+    if (text !== undefined) assertName(`${at}.${field}`, text, invalidOption);
+  }
   if (scope !== undefined && name === undefined) {
     throw invalidOption(`${at}.name`, name, "given, since the rule has a scope");
   }
-  if (algorithm === "gcra" && BigInt(burst) * BigInt(interval) > BigInt(MAX) * BigInt(limit)) {
-    throw invalidOption(`${at}.burst`, burst, `one that recovers within ${MAX} ms: burst * interval / limit`);
+  if (algorithm === "gcra" && BigInt(burst) * BigInt(interval) > BigInt(MAX_INTEGER) * BigInt(limit)) {
+    throw invalidOption(`${at}.burst`, burst, `one that recovers within ${MAX_INTEGER} ms: burst * interval / limit`);
   }
   return {
     algorithm,
@@ -133,17 +131,14 @@ function readRule(rule: RateRule, at: string): Rule {
     burst: algorithm === "gcra" ? burst : 1,
     interval,
     limit,
-    ...(name === undefined ? {} : { name }),
-    ...(scope === undefined ? {} : { scope }),
+    name,
+    scope,
   };
 }
 
 function readConcurrency(concurrency: Concurrency): { limit: number; lease: number } {
-  if (concurrency === null || typeof concurrency !== "object") {
-    throw invalidOption("concurrency", concurrency, "{ limit, lease? }");
-  }
   onlyFields(concurrency, "concurrency", ["limit", "lease"]);
-  positive("concurrency.limit", concurrency.limit);
+  assertPositive("concurrency.limit", concurrency.limit, invalidOption);
   return { limit: concurrency.limit, lease: readInterval("concurrency.lease", concurrency.lease ?? 30_000) };
 }
 
@@ -165,58 +160,68 @@ export function readInterval(field: string, interval: unknown): number {
   throw invalidOption(
     field,
     interval,
-    `whole milliseconds from 1 to ${MAX}, or text such as "1h30m" with ms, s, m, h, d or w`,
+    `whole milliseconds from 1 to ${MAX_INTEGER}, or text such as "1h30m" with ms, s, m, h, d or w`,
   );
 }
 
 function parseInterval(text: string): number | undefined {
-  if (!/^(\d{1,16}(\.\d{1,18})?(ms|[smhdw]))+$/.test(text)) return undefined;
   let total = 0n;
-  for (const [, whole = "", fraction = "", unit = ""] of text.matchAll(/(\d+)(?:\.(\d+))?(ms|[smhdw])/g)) {
-    total += BigInt(whole + fraction.padEnd(18, "0")) * (UNITS[unit] ?? 0n);
-  }
-  return total % SCALE === 0n ? Number(total / SCALE) : undefined;
-}
-
-/** Throws unless `value` is an integer from 1 to 2^53 - 1. */
-export function positive(field: string, value: unknown): asserts value is number {
-  if (!isPositive(value)) throw invalidOption(field, value, `an integer from 1 to ${MAX}`);
-}
-
-/** Throws unless `value` is text that the store can tell from any other. */
-export function readText(field: string, value: unknown): asserts value is string {
-  if (typeof value !== "string" || !value.isWellFormed() || utf8Length(value) > MAX_NAME_BYTES) {
-    throw invalidOption(field, value, `well-formed text of at most ${MAX_NAME_BYTES} bytes`);
-  }
-}
-
-/** Throws when `value` has a field that is not one of `fields`. */
-export function onlyFields(value: object, at: string, fields: readonly string[]): void {
-  for (const field of Object.keys(value)) {
-    if (!fields.includes(field)) {
-      throw invalidOption(
-        `${at}.${field}`,
-        (value as Record<string, unknown>)[field],
-        `left out: fields are ${fields.join(", ")}`,
-      );
-    }
-  }
-}
-
-/** Throws `COST_EXCEEDS_LIMIT` when a job of that cost can never start. */
-export function checkCost({ rules, most, tightest }: Policy, cost: number): void {
-  positive("cost", cost);
-  if (cost <= most) return;
-  const { name, algorithm } = rules[tightest] ?? {};
-  const what = algorithm === "gcra" ? "burst" : "limit";
-  throw new ValveError(
-    "COST_EXCEEDS_LIMIT",
-    `cost ${cost} can never pass ${name === undefined ? `rule ${tightest}` : `the rule "${name}"`}, whose ${what} is ${most}`,
-    {
-      field: "cost",
-      value: cost,
-      allowed: `at most ${most}`,
-      blockedBy: [{ index: tightest, ...(name === undefined ? {} : { name }) }],
+  const rest = text.replace(
+    /(\d{1,16})(?:\.(\d{1,18}))?(ms|[smhdw])/g,
+    (_, whole: string, fraction: string | undefined, unit: string) => {
+      total += BigInt(whole + (fraction ?? "").padEnd(18, "0")) * (UNITS[unit] ?? 0n);
+      return "";
     },
   );
+  return rest === "" && total % SCALE === 0n ? Number(total / SCALE) : undefined;
+}
+
+/** Throws unless `value` is an object with no other fields than these. */
+export function onlyFields(value: object, at: string, fields: readonly string[]): void {
+  const refuse = (field: string, given: unknown, allowed: string) =>
+    invalidOption(field, given, `${allowed} fields are ${fields.join(", ")}`);
+  if (typeof value !== "object" || value === null) throw refuse(at, value, "an object whose");
+  for (const field of Object.keys(value)) {
+    if (!fields.includes(field)) throw refuse(`${at}.${field}`, value[field as keyof typeof value], "left out:");
+  }
+}
+
+/** What a job asks of its policy: units, and an identity in each dimension. */
+export interface Asked {
+  readonly cost: number;
+  readonly scope: readonly string[];
+}
+
+/** A job of which nothing was said. */
+const ONE_UNIT: Asked = { cost: 1, scope: [] };
+const JOB_OPTIONS = ["cost", "scope", "signal", "maxWaitMs", "priority"];
+
+/** Checks what a job asks; `COST_EXCEEDS_LIMIT` is thrown when it can never start. */
+export function readJob(policy: Policy, options: AdmitOptions<RateRule> | undefined): Asked {
+  const { rules, most, tightest, dimensions } = policy;
+  if (options === undefined && dimensions.length === 0) return ONE_UNIT;
+  const given = options ?? {};
+  onlyFields(given, "options", JOB_OPTIONS);
+  const { cost = 1, scope = {} } = given;
+  assertPositive("cost", cost, invalidOption);
+  if (cost > most) {
+    throw new ValveError(
+      "COST_EXCEEDS_LIMIT",
+      `cost ${cost} can never pass rule ${tightest}, which admits at most ${most}`,
+      { field: "cost", value: cost, allowed: `at most ${most}`, blockedBy: [blockedBy(rules, tightest)] },
+    );
+  }
+  const identities: string[] = [];
+  for (const dimension of dimensions) {
+    const identity = Object.hasOwn(scope, dimension) ? scope[dimension] : undefined;
+    assertName(`scope.${dimension}`, identity, invalidOption);
+    identities.push(identity);
+  }
+  return { cost, scope: identities };
+}
+
+/** The rule of that index as what refuses; the lease limit has the index -1. */
+export function blockedBy(rules: readonly Rule[], index: number): BlockedBy {
+  const name = rules[index]?.name;
+  return name === undefined ? { index } : { index, name };
 }

@@ -1,17 +1,9 @@
-import { HotKVError } from "../errors.ts";
-import type { Argument, Reply } from "../reply.ts";
-import { type BlockedBy, invalidOption, ValveError } from "./errors.ts";
+import { assertName, assertPositive } from "../arguments.ts";
+import type { Reply } from "../reply.ts";
+import { invalidOption, ValveError } from "./errors.ts";
 import { Leases } from "./leases.ts";
-import {
-  checkCost,
-  onlyFields,
-  type Policy,
-  positive,
-  type Rate,
-  type RateRule,
-  readPolicy,
-  readText,
-} from "./policy.ts";
+import { Namespace, type Refusal } from "./namespace.ts";
+import { type Asked, onlyFields, type Policy, type Rate, type RateRule, readJob, readPolicy } from "./policy.ts";
 import { Alarm, NEVER, systemTimers, type Timers } from "./timers.ts";
 import type {
   AdmitOptions,
@@ -36,10 +28,6 @@ const MOST_ALONE = 256;
 /** While every lease is held, it is looked again this many times in a lease, since another worker may give one back. */
 const LOOKS_A_LEASE = 30;
 const OPTIONS = ["store", "namespace", "rate", "concurrency", "queue", "spreadMs", "seed", "timers"];
-const JOB_OPTIONS = ["cost", "scope", "signal", "maxWaitMs", "priority"];
-
-/** A job of which nothing was said. */
-const ONE_UNIT: Asked = { cost: 1, scope: [] };
 
 /** A job that waits: all that is kept of it is here, since thousands may wait for long. */
 interface Waiting extends Place, Asked {
@@ -54,17 +42,6 @@ interface Waiting extends Place, Asked {
   last: Refusal | undefined;
   /** Where there is a signal, what listens to it. */
   abort: (() => void) | undefined;
-}
-
-/** What a job asks of its policy. */
-interface Asked {
-  readonly cost: number;
-  readonly scope: readonly string[];
-}
-
-interface Refusal {
-  readonly retryAfterMs: number;
-  readonly blockedBy: readonly BlockedBy[];
 }
 
 /**
@@ -83,8 +60,7 @@ interface Refusal {
  * scoped rule holds up never wait in the way of other identities.
  */
 export class ValveBase<const R extends Rate> {
-  readonly #store: Store;
-  readonly #namespace: string;
+  readonly #namespace: Namespace;
   readonly #policy: Policy;
   readonly #maxWaiting: number;
   readonly #spreadMs: number;
@@ -99,7 +75,6 @@ export class ValveBase<const R extends Rate> {
   readonly #pauses = new Map<string, number>();
   readonly #listeners = new Map<keyof ValveEvents, Set<(event: never) => void>>();
   #random: number;
-  #fingerprint: string | undefined;
   #order = 0;
   #waiting = 0;
   #running = 0;
@@ -118,20 +93,18 @@ export class ValveBase<const R extends Rate> {
   #idle: (() => void)[] = [];
 
   constructor(options: ValveOptions<R>, defaultStore: () => Store) {
-    if (options === null || typeof options !== "object") throw invalidOption("options", options, "an object");
     onlyFields(options, "options", OPTIONS);
     const { store, namespace, rate, concurrency, queue = {}, spreadMs = 10, seed, timers = systemTimers } = options;
-    readText("namespace", namespace);
+    assertName("namespace", namespace, invalidOption);
     this.#policy = readPolicy(rate, concurrency);
     onlyFields(queue, "queue", ["maxWaiting"]);
-    if (queue.maxWaiting !== undefined) positive("queue.maxWaiting", queue.maxWaiting);
+    if (queue.maxWaiting !== undefined) assertPositive("queue.maxWaiting", queue.maxWaiting, invalidOption);
     if (typeof spreadMs !== "number" || !(spreadMs >= 0 && spreadMs <= 60_000)) {
       throw invalidOption("spreadMs", spreadMs, "a number from 0 to 60000");
     }
     if (store !== undefined && typeof store.pipeline !== "function")
       throw invalidOption("store", store, "a HotKV client");
-    this.#store = store ?? defaultStore();
-    this.#namespace = namespace;
+    this.#namespace = new Namespace(store ?? defaultStore(), namespace, this.#policy);
     this.#maxWaiting = queue.maxWaiting ?? NEVER;
     this.#spreadMs = spreadMs;
     this.#timers = timers;
@@ -139,29 +112,31 @@ export class ValveBase<const R extends Rate> {
     this.#alarm = new Alarm(timers, () => this.#wake());
     const { concurrency: limited } = this.#policy;
     if (limited) {
-      this.#leases = new Leases(limited.lease, async (ids) => Number(await this.#command("VALVE.RENEW", ...ids)));
+      this.#leases = new Leases(limited.lease, (ids) => this.#namespace.command("VALVE.RENEW", ...ids));
     }
   }
 
   /** Asks for one job without waiting. What it is allowed is spent; a lease, where there is one, runs out by itself. */
   async admit(...[options]: OptionsArgument<R, AdmitOptions<R>>): Promise<AdmitResult> {
-    const { refusal } = await this.#askAtOnce(options);
-    return refusal ?? { allowed: true, retryAfterMs: 0, blockedBy: [] };
+    return this.#askAtOnce(options);
   }
 
-  /** Asks for one job that does not wait in line: why it was refused, and the second figure of the reply. */
-  async #askAtOnce(options: AdmitOptions<RateRule> | undefined, ...more: readonly Argument[]) {
+  /** Asks for one job that does not wait in line; for a start that lies ahead, where it may be reserved. */
+  async #askAtOnce<A>(options: AdmitOptions<RateRule> | undefined, maxStartInMs?: number): Promise<A> {
     if (this.#closing) throw closed();
-    const { cost, scope } = this.#readJob(options);
-    const paused = this.#pausedFor(JSON.stringify(scope));
-    if (paused > 0)
-      return { refusal: { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] }, ms: 0 } as const;
-    const command = this.#admitCommand(cost, scope, this.#leases && crypto.randomUUID(), false);
-    const [reply = null] = await this.#ask([[...command, ...more]]);
-    const refusal = this.#readAdmission(reply);
-    if (refusal) this.#refused++;
-    else this.#admitted++;
-    return { refusal: refusal && ({ allowed: false, ...refusal } as const), ms: (reply as readonly number[])[1] ?? 0 };
+    const asked = readJob(this.#policy, options);
+    const paused = this.#pausedFor(JSON.stringify(asked.scope));
+    if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] } as A;
+    const reserve = maxStartInMs === undefined ? [] : ["RESERVE", maxStartInMs];
+    const [reply] = await this.#namespace.admit(asked, [this.#leases && crypto.randomUUID()], ...reserve);
+    const refusal = this.#namespace.refusalIn(reply);
+    if (refusal) {
+      this.#refused++;
+      return { allowed: false, ...refusal } as A;
+    }
+    this.#admitted++;
+    const starts = maxStartInMs && { startsInMs: (reply as readonly number[])[1] };
+    return { allowed: true, ...starts, retryAfterMs: 0, blockedBy: [] } as A;
   }
 
   /**
@@ -183,9 +158,8 @@ export class ValveBase<const R extends Rate> {
    */
   async reserve(options: ReserveOptions<R>): Promise<ReserveResult> {
     const { maxStartInMs, ...rest } = (options ?? {}) as ReserveOptions<R>;
-    positive("maxStartInMs", maxStartInMs);
-    const { refusal, ms } = await this.#askAtOnce(rest as AdmitOptions<RateRule>, "RESERVE", maxStartInMs);
-    return refusal ?? { allowed: true, startsInMs: ms, retryAfterMs: 0, blockedBy: [] };
+    assertPositive("maxStartInMs", maxStartInMs, invalidOption);
+    return this.#askAtOnce(rest as AdmitOptions<RateRule>, maxStartInMs);
   }
 
   /** Waits for the job's turn, runs it, and returns or throws what it does. */
@@ -219,7 +193,7 @@ export class ValveBase<const R extends Rate> {
       {
         run: (job, options) => this.#run(job, options as RunOptions<R>, order),
         pause: (ms, options) => this.pause(ms, ...([options] as OptionsArgument<R, Scoped<R>>)),
-        tell: (event) => this.#emit("pushedBack", () => event),
+        tell: (event) => this.#emit("pushedBack", event),
       },
       input,
       { ...(init as FetchInit<R>), retries },
@@ -231,8 +205,8 @@ export class ValveBase<const R extends Rate> {
    * what a response asks for. A longer pause that is in force stays. Only this valve pauses, not its namespace.
    */
   pause(ms: number, ...[options]: OptionsArgument<R, Scoped<R>>): void {
-    if (!(Number.isFinite(ms) && ms >= 0)) throw invalidOption("ms", ms, "a number of milliseconds from 0");
-    const key = JSON.stringify(this.#readJob(options ?? {}).scope);
+    assertTime("ms", ms);
+    const key = JSON.stringify(readJob(this.#policy, options ?? {}).scope);
     const now = this.#timers.now();
     for (const [key, until] of this.#pauses) if (until <= now) this.#pauses.delete(key);
     this.#pauses.set(key, Math.max(this.#pauses.get(key) ?? 0, now + ms));
@@ -248,10 +222,8 @@ export class ValveBase<const R extends Rate> {
       if (typeof work !== "function") throw invalidOption("job", work, "a function");
       if (this.#closing) throw closed();
       const { signal, maxWaitMs, priority = 0 }: RunOptions<RateRule> = options ?? {};
-      const { cost, scope } = this.#readJob(options);
-      if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0)) {
-        throw invalidOption("maxWaitMs", maxWaitMs, "a number of milliseconds from 0");
-      }
+      const { cost, scope } = readJob(this.#policy, options);
+      if (maxWaitMs !== undefined) assertTime("maxWaitMs", maxWaitMs);
       if (!Number.isSafeInteger(priority)) throw invalidOption("priority", priority, "an integer");
       if (signal?.aborted) throw aborted(signal);
       if (this.#waiting >= this.#maxWaiting) {
@@ -321,24 +293,7 @@ export class ValveBase<const R extends Rate> {
    * and let the budgets recover first.
    */
   async resetFingerprint(): Promise<void> {
-    await this.#command("VALVE.FORGET");
-    this.#fingerprint = undefined;
-  }
-
-  #readJob(options: AdmitOptions<RateRule> | undefined): Asked {
-    const { dimensions } = this.#policy;
-    if (options === undefined && dimensions.length === 0) return ONE_UNIT;
-    const given = options ?? {};
-    onlyFields(given, "options", JOB_OPTIONS);
-    const { cost = 1, scope = {} } = given;
-    checkCost(this.#policy, cost);
-    const identities: string[] = [];
-    for (const dimension of dimensions) {
-      const identity = Object.hasOwn(scope, dimension) ? scope[dimension] : undefined;
-      readText(`scope.${dimension}`, identity);
-      identities.push(identity);
-    }
-    return { cost, scope: identities };
+    await this.#namespace.forget();
   }
 
   #lineOf(scope: readonly string[]): Line {
@@ -360,10 +315,9 @@ export class ValveBase<const R extends Rate> {
     }
     line.add(job);
     this.#waiting++;
-    if (job.deadline !== NEVER) this.#deadlines.add(job);
-    if (this.#ready.has(line)) this.#ready.update(line);
-    else if (!this.#blocked.has(line)) this.#ready.add(line);
-    if (this.#listeners.size > 0) this.#emit("waiting", () => ({ cost: job.cost, ahead: this.#waiting - 1 }));
+    if (job.deadline !== NEVER) this.#deadlines.put(job);
+    if (!this.#blocked.has(line)) this.#ready.put(line);
+    if (this.#listeners.size > 0) this.#emit("waiting", { cost: job.cost, ahead: this.#waiting - 1 });
     this.#pump();
   }
 
@@ -375,13 +329,13 @@ export class ValveBase<const R extends Rate> {
     line.remove(job);
     this.#waiting--;
     if (job.abort) job.signal?.removeEventListener("abort", job.abort);
-    if (this.#deadlines.has(job)) this.#deadlines.remove(job);
+    this.#deadlines.remove(job);
     if (line.head === undefined) {
       this.#ready.remove(line);
       this.#blocked.remove(line);
       this.#lines.delete(line.key);
-    } else if (this.#ready.has(line)) {
-      this.#ready.update(line);
+    } else if (!this.#blocked.has(line)) {
+      this.#ready.put(line);
     }
     if (wasHead && this.#turn === line) {
       // Whoever is next is asked for anew: it may cost less.
@@ -418,7 +372,7 @@ export class ValveBase<const R extends Rate> {
       const now = this.#timers.now();
       for (let line = this.#blocked.first; line && line.blockedUntil <= now; line = this.#blocked.first) {
         this.#blocked.remove(line);
-        this.#ready.add(line);
+        this.#ready.put(line);
       }
       const line = this.#turn ?? this.#ready.first;
       if (line === undefined) return;
@@ -437,16 +391,11 @@ export class ValveBase<const R extends Rate> {
   /** Asks for all of the jobs, which are equal: in one command, unless each takes a lease of its own. */
   async #askFor(jobs: readonly Waiting[]): Promise<void> {
     const leases = this.#leases ? jobs.map(() => crypto.randomUUID()) : [undefined];
-    const [{ cost, scope }] = jobs as [Waiting];
+    const times = jobs.length > leases.length ? ["TIMES", jobs.length] : [];
+    const [asked] = jobs as [Waiting];
     let replies: readonly Reply[];
     try {
-      replies = await this.#ask(
-        leases.map((lease) => {
-          const command = this.#admitCommand(cost, scope, lease, true);
-          if (jobs.length > leases.length) command.push("TIMES", jobs.length);
-          return command;
-        }),
-      );
+      replies = await this.#namespace.admit(asked, leases, "WAIT", ...times);
     } catch (error) {
       for (const job of jobs) this.#reject(job, error);
       return;
@@ -456,10 +405,10 @@ export class ValveBase<const R extends Rate> {
     const admitted: [Waiting, string | undefined][] = [];
     for (const [at, lease] of leases.entries()) {
       const asked = lease === undefined ? jobs : jobs.slice(at, at + 1);
-      const reply = replies[at] ?? null;
+      const reply = replies[at];
       let refusal: Refusal | undefined;
       try {
-        refusal = this.#readAdmission(reply);
+        refusal = this.#namespace.refusalIn(reply);
       } catch (error) {
         for (const job of asked) this.#reject(job, error);
         continue;
@@ -501,7 +450,7 @@ export class ValveBase<const R extends Rate> {
     }
     job.line.blockedUntil = 0;
     this.#running++;
-    if (this.#listeners.size > 0) this.#emit("admitted", () => ({ cost: job.cost, waitedMs: now - job.since }));
+    if (this.#listeners.size > 0) this.#emit("admitted", { cost: job.cost, waitedMs: now - job.since });
     return true;
   }
 
@@ -539,7 +488,7 @@ export class ValveBase<const R extends Rate> {
     const { line } = job;
     this.#refused++;
     job.last = refusal;
-    this.#emit("refused", () => ({ cost: job.cost, ...refusal }));
+    this.#emit("refused", { cost: job.cost, ...refusal });
     if (line.head !== job) return;
     const { rules, concurrency } = this.#policy;
     let wait = refusal.retryAfterMs;
@@ -563,8 +512,7 @@ export class ValveBase<const R extends Rate> {
   #block(line: Line, until: number): void {
     line.blockedUntil = until;
     this.#ready.remove(line);
-    if (this.#blocked.has(line)) this.#blocked.update(line);
-    else this.#blocked.add(line);
+    this.#blocked.put(line);
     if (this.#turn === line) this.#turn = undefined;
   }
 
@@ -584,7 +532,8 @@ export class ValveBase<const R extends Rate> {
   /** Gives a lease back, and asks for whoever waited for it. */
   #release(lease: string): void {
     this.#leases?.drop(lease);
-    void this.#command("VALVE.RELEASE", lease)
+    void this.#namespace
+      .command("VALVE.RELEASE", lease)
       // A lease that can't be given back runs out by itself.
       .catch(() => {})
       .then(() => {
@@ -604,7 +553,7 @@ export class ValveBase<const R extends Rate> {
       this.#renewing = true;
       void this.#leases.renewAll(now).then((lost) => {
         this.#renewing = false;
-        for (const lease of lost) this.#emit("leaseLost", () => ({ lease }));
+        for (const lease of lost) this.#emit("leaseLost", { lease });
         this.#arm();
       });
     }
@@ -626,83 +575,13 @@ export class ValveBase<const R extends Rate> {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** Asks the store for admissions, and defines the policy when it has none yet. */
-  async #ask(commands: readonly (readonly [string, ...Argument[]])[]): Promise<readonly Reply[]> {
-    this.#fingerprint ??= await this.#define();
-    const ask = () =>
-      this.#send(commands.map(([name, ...rest]) => [name, this.#namespace, this.#fingerprint ?? "", ...rest]));
-    const replies = await ask();
-    if (!(replies[0] instanceof HotKVError && replies[0].code === "NOPOLICY")) return replies;
-    this.#fingerprint = await this.#define();
-    return ask();
-  }
-
-  async #define(): Promise<string> {
-    return String(await this.#command("VALVE.DEFINE", this.#policy.json));
-  }
-
-  #admitCommand(
-    cost: number,
-    scope: readonly string[],
-    lease: string | undefined,
-    wait: boolean,
-  ): [string, ...Argument[]] {
-    const command: [string, ...Argument[]] = ["VALVE.ADMIT", cost];
-    for (const [at, identity] of scope.entries()) command.push("SCOPE", this.#policy.dimensions[at] ?? "", identity);
-    if (lease !== undefined) command.push("LEASE", lease);
-    if (wait) command.push("WAIT");
-    return command;
-  }
-
-  /** Why a job, or the next one of several, was refused; `undefined` when it was admitted. */
-  #readAdmission(reply: Reply): Refusal | undefined {
-    if (reply instanceof Error) throw this.#translated(reply);
-    const [allowed, retryAfterMs, blocked] = reply as readonly [number, number, readonly number[]];
-    if (allowed > 0 && blocked.length === 0) return undefined;
-    const { order, rules } = this.#policy;
-    const blockedBy = blocked.map((at): BlockedBy => {
-      const index = at < 0 ? -1 : (order[at] ?? at);
-      const name = rules[index]?.name;
-      return name === undefined ? { index } : { index, name };
-    });
-    return { retryAfterMs, blockedBy: blockedBy.sort((a, b) => a.index - b.index) };
-  }
-
-  async #command(name: string, ...args: readonly Argument[]): Promise<Reply> {
-    const [reply = null] = await this.#send([[name, this.#namespace, ...args]]);
-    if (reply instanceof Error) throw this.#translated(reply);
-    return reply;
-  }
-
-  async #send(commands: readonly (readonly [string, ...Argument[]])[]): Promise<readonly Reply[]> {
-    try {
-      return await this.#store.pipeline(commands);
-    } catch (error) {
-      throw this.#translated(error);
-    }
-  }
-
-  /** An error of the store as one of the valve. */
-  #translated(error: unknown): unknown {
-    if (!(error instanceof HotKVError)) return error;
-    if (error.code === "INVALID_OPTIONS" || error.code === "COST_EXCEEDS_LIMIT") {
-      const [inForce, fingerprint] = error.message.match(/\b[0-9a-f]{64}\b/g) ?? [];
-      const fingerprints = inForce && fingerprint ? { inForce, fingerprint } : {};
-      return new ValveError(error.code, error.message.slice(error.code.length + 1), { ...fingerprints, cause: error });
-    }
-    return new ValveError("STORE_UNAVAILABLE", `the store gave no answer: ${error.message}`, { cause: error });
-  }
-
   #nextRandom(): number {
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0;
     return this.#random / 2 ** 32;
   }
 
-  #emit<E extends keyof ValveEvents>(name: E, event: () => ValveEvents[E]): void {
-    const listeners = this.#listeners.get(name);
-    if (listeners === undefined || listeners.size === 0) return;
-    const told = event() as never;
-    for (const listener of listeners) listener(told);
+  #emit<E extends keyof ValveEvents>(name: E, event: ValveEvents[E]): void {
+    for (const listener of this.#listeners.get(name) ?? []) listener(event as never);
   }
 }
 
@@ -723,6 +602,10 @@ class Context implements JobContext {
 
 function aborted(signal: AbortSignal): ValveError {
   return new ValveError("ABORTED", "the job was aborted before it started", { cause: signal.reason });
+}
+
+function assertTime(field: string, ms: number): void {
+  if (!(Number.isFinite(ms) && ms >= 0)) throw invalidOption(field, ms, "a number of milliseconds from 0");
 }
 
 function closed(): ValveError {

@@ -50,8 +50,8 @@ export class Line {
 
   add(place: Place): void {
     let at = 0;
-    while ((this.#rows[at]?.priority ?? Number.NEGATIVE_INFINITY) > place.priority) at++;
     let row = this.#rows[at];
+    while (row && row.priority > place.priority) row = this.#rows[++at];
     if (row?.priority !== place.priority) {
       row = { priority: place.priority, first: undefined, last: undefined };
       this.#rows.splice(at, 0, row);
@@ -84,10 +84,9 @@ export class Line {
   }
 }
 
-/** Whether the head of `a` comes before that of `b`. */
+/** Whether the head of `a` comes before that of `b`: lines that wait have one. */
 export function comesFirst(a: Line, b: Line): boolean {
-  const [first, second] = [a.head, b.head];
-  if (first === undefined || second === undefined) return second === undefined;
+  const [first, second] = [a.head, b.head] as [Place, Place];
   return first.priority === second.priority ? first.order < second.order : first.priority > second.priority;
 }
 
@@ -104,26 +103,22 @@ export class Heap<T extends { heapIndex: number }> {
     return this.#items[0];
   }
 
-  add(item: T): void {
-    item.heapIndex = this.#items.length;
-    this.#items.push(item);
-    this.#rise(item);
+  /** Puts an item where it belongs, whether it is new or has changed. */
+  put(item: T): void {
+    if (!this.has(item)) item.heapIndex = this.#items.push(item) - 1;
+    if (!this.#rise(item)) this.#sink(item);
   }
 
+  /** Takes an item out, if it is in. */
   remove(item: T): void {
     if (!this.has(item)) return;
-    const at = item.heapIndex;
+    const last = this.#items.pop() as T;
+    if (last !== item) {
+      last.heapIndex = item.heapIndex;
+      this.#items[last.heapIndex] = last;
+      this.put(last);
+    }
     item.heapIndex = -1;
-    const last = this.#items.pop();
-    if (last === undefined || last === item) return;
-    last.heapIndex = at;
-    this.#items[at] = last;
-    this.update(last);
-  }
-
-  /** Puts an item that changed where it belongs. */
-  update(item: T): void {
-    if (!this.#rise(item)) this.#sink(item);
   }
 
   has(item: T): boolean {
