@@ -1,6 +1,6 @@
 //! How many commands there were, by what they asked and how it ended.
 
-use super::parse::{Command, PolicyCommand};
+use super::table::Kind;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub struct Counters([[u64; 3]; 5]);
 
 impl Counters {
     /// Counts one command.
-    pub(super) fn count(&mut self, command: &Command<'_>, outcome: Outcome) {
-        let family = match command {
-            Command::GcraLimit { .. } => 0,
-            Command::LimiterCheck { .. } => 1,
-            Command::Throttle { .. } => 2,
-            Command::Policy(PolicyCommand::Admit { .. }) => 3,
+    pub(super) fn count(&mut self, kind: Kind, outcome: Outcome) {
+        let family = match kind {
+            Kind::GcraLimit => 0,
+            Kind::LimiterCheck => 1,
+            Kind::Throttle => 2,
+            Kind::Admit => 3,
             _ => 4,
         };
         if let Some(count) = self.0.get_mut(family).and_then(|counts| counts.get_mut(outcome as usize)) {

@@ -1,38 +1,37 @@
 //! What the server says of itself.
 
-use super::connection::Describe;
 use super::counters::FAMILIES;
 use super::execute::Backend;
+use super::parse::Command;
 use super::resp::Writer;
-use super::table::{COMMANDS, Entry, find};
+use super::table::{COMMANDS, Entry, Names, Word, find};
 use crate::keyspace::Space;
 use crate::text::Part::{Number, Text};
 use crate::text::{joined, push, push_number};
 
 /// `COMMAND` and its subcommands.
-pub(super) fn describe(asked: Describe<'_>, writer: &mut Writer<'_>) {
-    match asked {
-        Describe::Count => writer.count(COMMANDS.len()),
-        Describe::Documents => writer.map(0),
-        Describe::All => {
-            writer.array(COMMANDS.len());
-            for entry in COMMANDS {
+pub(super) fn describe(command: &Command<'_>, writer: &mut Writer<'_>) {
+    let names = command.arguments.get(1..).unwrap_or_default();
+    if command.has(Word::Docs) {
+        // Nothing beyond what documentation says.
+        writer.map(0);
+    } else if command.has(Word::HowMany) {
+        writer.count(COMMANDS.len());
+    } else if names.is_empty() {
+        writer.array(COMMANDS.len());
+        for entry in COMMANDS {
+            if command.has(Word::List) {
+                writer.text(entry.name);
+            } else {
                 describe_one(entry, writer);
             }
         }
-        Describe::Names => {
-            writer.array(COMMANDS.len());
-            for entry in COMMANDS {
-                writer.text(entry.name);
-            }
-        }
-        Describe::Named(names) => {
-            writer.array(names.len());
-            for name in names {
-                match find(name) {
-                    Some(entry) => describe_one(entry, writer),
-                    None => writer.null(),
-                }
+    } else {
+        writer.array(names.len());
+        for name in names {
+            match find(name) {
+                Some(entry) => describe_one(entry, writer),
+                None => writer.null(),
             }
         }
     }
@@ -40,7 +39,11 @@ pub(super) fn describe(asked: Describe<'_>, writer: &mut Writer<'_>) {
 
 fn describe_one(entry: &Entry, writer: &mut Writer<'_>) {
     let words = i64::from(entry.least).saturating_add(1);
-    let (first, last) = (entry.keys.0.into(), entry.keys.1.into());
+    let (first, last) = match entry.names {
+        Names::Nothing | Names::AllLimiters | Names::Pattern | Names::AllKeys => (0, 0),
+        Names::Keys => (1, -1),
+        _ => (1, 1),
+    };
     writer.array(6);
     writer.text(entry.name);
     // A negative arity is the least of several.

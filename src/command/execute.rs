@@ -3,8 +3,10 @@
 use super::counters::Outcome;
 use super::parse::Command;
 use super::resp::Writer;
+use super::table::{Kind, Names};
 use super::{keys, policies};
 use crate::algorithm::Retry;
+use crate::engine::CheckDecision;
 use crate::keyspace::Space;
 use crate::limiter::{Algorithm, Limiter};
 use crate::{Engine, Error};
@@ -49,15 +51,17 @@ pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, wri
             Outcome::Error
         }
     };
-    backend.engine().counters.count(command, outcome);
+    backend.engine().counters.count(command.entry.kind, outcome);
 }
 
 /// Runs the command and writes its reply; whether what it asked for was admitted.
 fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
     let engine = backend.engine();
-    match *command {
-        Command::GcraLimit { key, period, burst, count } => {
-            let decision = engine.gcra_limit(now, key, period, burst, count)?;
+    let (first, second) = (command.argument(0), command.argument(1));
+    let [one, two, three, _] = command.integers;
+    match command.entry.kind {
+        Kind::GcraLimit => {
+            let decision = engine.gcra_limit(now, first, one, two, three)?;
             writer.integers([
                 i64::from(decision.denied),
                 signed(decision.limit),
@@ -67,73 +71,80 @@ fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mu
             ]);
             return Ok(!decision.denied);
         }
-        Command::LimiterCheck { name, key, cost } => {
-            let decision = engine.rate_limit_check(now, name, key, cost)?;
-            writer.integers(check(&decision));
-            return Ok(decision.allowed);
+        Kind::LimiterCheck => {
+            let decision = engine.rate_limit_check(now, first, second, one)?;
+            return Ok(check(writer, &decision));
         }
-        Command::LimiterPeek { name, key } => {
-            let decision = engine.rate_limit_peek(now, name, key)?;
-            writer.integers(check(&decision));
-            return Ok(decision.allowed);
+        Kind::LimiterPeek => {
+            let decision = engine.rate_limit_peek(now, first, second)?;
+            return Ok(check(writer, &decision));
         }
-        Command::Throttle { key, ref rule, quantity } => {
-            let decision = engine.gcra(now, key, rule, quantity)?;
-            let seconds = |ms: u64| signed(ms.div_ceil(1000));
-            let denied = decision.denied && quantity.is_some();
-            let retry = match decision.retry {
-                Retry::After(ms) if denied => seconds(ms),
-                _ => -1,
-            };
-            writer.integers([
-                i64::from(denied),
-                signed(decision.limit),
-                signed(decision.remaining),
-                retry,
-                seconds(decision.reset_after),
-            ]);
-            return Ok(!denied);
-        }
-        Command::LimiterCreate { name, ref settings } => {
-            engine.rate_limit_create(now, name, settings.clone())?;
+        Kind::Throttle => return throttle(engine, now, command, writer),
+        Kind::LimiterCreate => {
+            engine.rate_limit_create(now, first, command.settings()?)?;
             writer.ok();
         }
-        Command::LimiterReset { name, key } => {
-            engine.rate_limit_reset(now, name, key)?;
+        Kind::LimiterReset => {
+            engine.rate_limit_reset(now, first, second)?;
             writer.ok();
         }
-        Command::LimiterDrop { name } => {
-            engine.rate_limit_drop(now, name)?;
+        Kind::LimiterDrop => {
+            engine.rate_limit_drop(now, first)?;
             writer.ok();
         }
-        Command::LimiterStats { name } => {
+        Kind::LimiterStats => {
             engine.advance(now);
-            let limiter = engine.limiters.get(name)?.clone();
-            stats(writer, name, &limiter, backend.count(limiter.space)?);
+            let space = engine.limiters.get(first)?.space;
+            let unique_keys = backend.count(space)?;
+            stats(writer, first, backend.engine().limiters.get(first)?, unique_keys);
         }
-        Command::DbSize => {
+        Kind::DbSize => {
             engine.advance(now);
             writer.count(backend.count(Space::ORDINARY)?);
         }
-        Command::LimiterList => {
-            writer.array(engine.rate_limit_list().count());
+        Kind::LimiterList => {
+            writer.array(engine.limiters.len());
             engine.rate_limit_list().for_each(|name| writer.bulk(name));
         }
-        Command::Policy(ref command) => return policies::run(engine, now, command, writer),
-        Command::Connection(_) => return Err(Error::Syntax),
-        ref other => keys::run(engine, now, other, writer)?,
+        _ => match command.entry.names {
+            Names::Namespace | Names::NewNamespace => return policies::run(engine, now, command, writer),
+            _ => keys::run(engine, now, command, writer)?,
+        },
     }
     Ok(true)
 }
 
-fn check(decision: &crate::engine::CheckDecision) -> [i64; 5] {
-    [
+/// `CL.THROTTLE`: as `GCRA.LIMIT`, but in seconds; without a quantity it only looks.
+fn throttle(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
+    let [.., quantity] = command.integers;
+    let quantity = (command.amount > 0).then_some(quantity);
+    let decision = engine.gcra(now, command.argument(0), &command.schedule()?, quantity)?;
+    let seconds = |ms: u64| signed(ms.div_ceil(1000));
+    let denied = decision.denied && quantity.is_some();
+    let retry = match decision.retry {
+        Retry::After(ms) if denied => seconds(ms),
+        _ => -1,
+    };
+    writer.integers([
+        i64::from(denied),
+        signed(decision.limit),
+        signed(decision.remaining),
+        retry,
+        seconds(decision.reset_after),
+    ]);
+    Ok(!denied)
+}
+
+/// The reply of a check; whether it was admitted.
+fn check(writer: &mut Writer<'_>, decision: &CheckDecision) -> bool {
+    writer.integers([
         i64::from(decision.allowed),
         signed(decision.remaining),
         decision.retry.or(0),
         signed(decision.limit),
         signed(decision.current),
-    ]
+    ]);
+    decision.allowed
 }
 
 fn stats(writer: &mut Writer<'_>, name: &[u8], limiter: &Limiter, unique_keys: usize) {

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use super::execute::signed;
 use super::glob;
-use super::parse::{Command, Expiry, SetOptions, Unit};
+use super::parse::Command;
 use super::resp::{Protocol, Writer};
+use super::table::{Kind, Word};
 use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
 use crate::text::Part::{Number, Text};
@@ -16,53 +17,52 @@ use crate::{Engine, Error};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
     engine.advance(now);
+    let first = command.argument(0);
+    let kind = command.entry.kind;
+    if kind == Kind::Delete {
+        writer.count(command.arguments.iter().filter(|key| engine.delete(now, key)).count());
+        return Ok(());
+    }
     let keyspace = engine.keyspace();
-    match *command {
-        Command::Set { key, value, options } => set(keyspace, Key::ordinary(key), value, options, writer)?,
-        Command::Get { key } => bulk(writer, state(keyspace, key).as_ref()),
-        Command::Delete { keys } => writer.count(keys.iter().filter(|key| engine.delete(now, key)).count()),
-        Command::Exists { keys } => writer.count(keys.iter().filter(|key| state(keyspace, key).is_some()).count()),
-        Command::Type { key } => writer.status(if state(keyspace, key).is_some() { "string" } else { "none" }),
-        Command::TimeToLive { key, unit } => {
-            writer.integer(match state(keyspace, key).map(|state| state.expires()) {
+    match kind {
+        Kind::Set => set(keyspace, command, writer)?,
+        Kind::Get => bulk(writer, state(keyspace, first).as_ref()),
+        Kind::Exists => writer.count(command.arguments.iter().filter(|key| state(keyspace, key).is_some()).count()),
+        Kind::Type => writer.status(if state(keyspace, first).is_some() { "string" } else { "none" }),
+        Kind::Ttl | Kind::Pttl => {
+            writer.integer(match state(keyspace, first).map(|state| state.expires()) {
                 None => -2,
                 Some(NEVER) => -1,
                 Some(expires) => {
                     let ms = expires.saturating_sub(now);
-                    signed(if unit == Unit::Seconds { ms.div_ceil(1000) } else { ms })
+                    signed(if kind == Kind::Ttl { ms.div_ceil(1000) } else { ms })
                 }
             });
         }
-        Command::Expire { key, ms, condition } => {
-            let expires = now.saturating_add_signed(ms);
-            let changed = set_expiry(keyspace, Key::ordinary(key), |before| {
-                let some = condition.some.is_none_or(|some| some == (before != NEVER));
-                let new = condition.new.is_none_or(|new| new == expires.cmp(&before));
-                (some && new).then_some(expires)
-            })?;
-            writer.integer(i64::from(changed));
+        Kind::Expire | Kind::Pexpire | Kind::Persist => {
+            writer.integer(i64::from(set_expiry(keyspace, command)?));
         }
-        Command::Persist { key } => {
-            let changed = set_expiry(keyspace, Key::ordinary(key), |expires| (expires != NEVER).then_some(NEVER))?;
-            writer.integer(i64::from(changed));
-        }
-        Command::Keys { pattern } => {
+        Kind::Keys | Kind::Scan => {
+            let (cursor, pattern, count) = if kind == Kind::Keys {
+                (0, Some(first), usize::MAX)
+            } else {
+                let ([pattern, _], [count, ..]) = (command.texts, command.integers);
+                let count = if command.has(Word::Count) { count.get() } else { 10 };
+                let pattern = command.has(Word::Match).then_some(pattern);
+                (command.amount.cast_unsigned(), pattern, usize::try_from(count).unwrap_or(usize::MAX))
+            };
             let mut found = Names::default();
-            keyspace.for_each(|key, _| {
-                if key.space == Space::ORDINARY {
-                    found.add(key.name, Some(pattern));
-                }
-            });
-            found.write(writer);
-        }
-        Command::Scan { cursor, pattern, count, any } => {
-            let mut found = Names::default();
+            // There are no keys of another type.
+            let [_, kept] = command.texts;
+            let any = !command.has(Word::Type) || kept.eq_ignore_ascii_case(b"string");
             let next = if any { keyspace.scan(cursor, count, |name, _| found.add(name, pattern)) } else { 0 };
-            writer.array(2);
-            writer.digits(next);
+            if kind == Kind::Scan {
+                writer.array(2);
+                writer.digits(next);
+            }
             found.write(writer);
         }
-        Command::FlushAll => {
+        Kind::FlushAll => {
             keyspace.clear(Space::ORDINARY);
             writer.ok();
         }
@@ -97,43 +97,52 @@ fn state<'a>(keyspace: &'a Keyspace, key: &[u8]) -> Option<State<'a>> {
     keyspace.state(keyspace.locate(key), key)
 }
 
-fn set(
-    keyspace: &mut Keyspace,
-    key: Key<'_>,
-    value: &[u8],
-    options: SetOptions,
-    writer: &mut Writer<'_>,
-) -> Result<(), Error> {
+fn set(keyspace: &mut Keyspace, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
+    let (key, [time, ..]) = (Key::ordinary(command.argument(0)), command.integers);
+    let has = |word: Word| command.has(word);
     let place = keyspace.locate(key);
     let there = keyspace.state(place, key);
-    let before = there.as_ref().filter(|_| options.get).map(text);
-    let stored = options.only_if.is_none_or(|wanted| wanted == there.is_some());
+    let before = there.as_ref().filter(|_| has(Word::Get)).map(text);
+    let stored = if there.is_some() { !has(Word::Nx) } else { !has(Word::Xx) };
     if stored {
-        let kept = there.filter(|_| options.keep_ttl).map_or(NEVER, |state| state.expires());
-        let expires = match options.expiry {
-            None => kept,
-            Some(Expiry::In(ms)) => keyspace.now().saturating_add(ms.get()),
-            Some(Expiry::At(ms)) => ms.get(),
+        let expires = if has(Word::Ex) || has(Word::Px) {
+            keyspace.now().saturating_add(time.get())
+        } else if has(Word::ExAt) || has(Word::PxAt) {
+            time.get()
+        } else {
+            there.filter(|_| has(Word::KeepTtl)).map_or(NEVER, |state| state.expires())
         };
         if expires > keyspace.now() {
-            keyspace.put(place, key, Value::Text { bytes: value.into(), expires })?;
+            keyspace.put(place, key, Value::Text { bytes: command.argument(1).into(), expires })?;
         } else {
             keyspace.remove(place, key);
         }
     }
     match before {
         Some(before) => writer.bulk(&before),
-        None if stored && !options.get => writer.ok(),
+        None if stored && !has(Word::Get) => writer.ok(),
         None => writer.null(),
     }
     Ok(())
 }
 
-/// Gives the key the expiry that `change` makes of the one it has; whether there was such a key and a change.
-fn set_expiry(keyspace: &mut Keyspace, key: Key<'_>, change: impl FnOnce(u64) -> Option<u64>) -> Result<bool, Error> {
+/// Gives the key another expiry, where it has one that the options allow to change; whether it does. `PERSIST` gives
+/// one that never comes in place of one that does.
+fn set_expiry(keyspace: &mut Keyspace, command: &Command<'_>) -> Result<bool, Error> {
+    let key = Key::ordinary(command.argument(0));
+    let has = |word: Word| command.has(word);
     let place = keyspace.locate(key);
     let Some(state) = keyspace.state(place, key) else { return Ok(false) };
-    let Some(expires) = change(state.expires()) else { return Ok(false) };
+    let before = state.expires();
+    let persists = command.entry.kind == Kind::Persist;
+    let expires = if persists { NEVER } else { keyspace.now().saturating_add_signed(command.amount) };
+    if before == NEVER && (persists || has(Word::Xx))
+        || before != NEVER && has(Word::Nx)
+        || expires <= before && has(Word::Gt)
+        || expires >= before && has(Word::Lt)
+    {
+        return Ok(false);
+    }
     if expires <= keyspace.now() {
         keyspace.remove(place, key);
         return Ok(true);
@@ -171,7 +180,10 @@ fn decimal(tat: Tat) -> String {
         return joined(&[Number(tat.ms)]);
     }
     // With a one in front, the zeros that a fraction starts with are digits too.
+    let mut fraction = tat.remainder.saturating_add(1_000_000_000);
+    while fraction.is_multiple_of(10) {
+        fraction /= 10;
+    }
     let mut place = [0; 20];
-    let fraction = digits(tat.remainder.saturating_add(1_000_000_000), &mut place).trim_end_matches('0');
-    joined(&[Number(tat.ms), Text("."), Text(fraction.get(1..).unwrap_or_default())])
+    joined(&[Number(tat.ms), Text("."), Text(digits(fraction, &mut place).get(1..).unwrap_or_default())])
 }

@@ -5,7 +5,6 @@
 //! - [`execute`]: a command run on a [`Backend`];
 //! - [`Session`]: one client: what it sent so far, how it wants its replies, what it may do.
 
-mod connection;
 mod counters;
 mod describe;
 mod execute;
@@ -20,7 +19,8 @@ mod transaction;
 
 pub use counters::Counters;
 pub use execute::Backend;
-pub use parse::{Command, PolicyCommand};
+pub use parse::Command;
 #[cfg(feature = "worker")]
 pub(crate) use session::equal_in_constant_time;
 pub use session::{Flow, Session};
+pub(crate) use table::{Kind, Names};

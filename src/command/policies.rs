@@ -1,100 +1,43 @@
 //! The commands of policies.
 
-use alloc::vec::Vec;
-
 use super::execute::signed;
-use super::parse::{Arguments, PolicyCommand, Wrong, integer, is};
+use super::parse::Command;
 use super::resp::Writer;
-use crate::policy::{Admission, Job, Shown};
-use crate::{Engine, Error, Positive};
+use super::table::Kind;
+use crate::policy::{Admission, Shown};
+use crate::{Engine, Error};
 
 /// The most jobs of one `VALVE.ADMIT`, so that no command keeps the others waiting.
 const MOST_TIMES: u64 = 1000;
-
-/// The options of `VALVE.ADMIT`: `[SCOPE dimension identity]... [LEASE id | RESERVE max-ms | TIMES n] [WAIT]`.
-#[derive(Clone, Debug, Default)]
-pub struct AdmitOptions<'a> {
-    /// Pairs of dimension and identity.
-    pub scope: Vec<(&'a [u8], &'a [u8])>,
-    lease: Option<&'a [u8]>,
-    wait: bool,
-    reserve: Option<Positive>,
-    times: Option<Positive>,
-}
-
-impl<'a> AdmitOptions<'a> {
-    /// Reads the options.
-    ///
-    /// # Errors
-    /// [`Wrong::Syntax`]; [`Wrong::NotAnInteger`].
-    pub(super) fn parse(mut options: Arguments<'a>) -> Result<Self, Wrong> {
-        let mut read = Self::default();
-        loop {
-            let rest = match *options {
-                [] if read.times.is_some() && (read.lease.is_some() || read.reserve.is_some()) => {
-                    return Err(Wrong::Syntax);
-                }
-                [] => return Ok(read),
-                [name, dimension, identity, ref rest @ ..] if is(name, b"SCOPE") => {
-                    read.scope.push((dimension, identity));
-                    rest
-                }
-                [name, id, ref rest @ ..] if is(name, b"LEASE") && read.lease.is_none() => {
-                    read.lease = Some(id);
-                    rest
-                }
-                [name, most, ref rest @ ..] if is(name, b"RESERVE") && read.reserve.is_none() => {
-                    read.reserve = Some(integer(most)?);
-                    rest
-                }
-                [name, times, ref rest @ ..] if is(name, b"TIMES") && read.times.is_none() => {
-                    read.times = Some(integer(times)?);
-                    rest
-                }
-                [name, ref rest @ ..] if is(name, b"WAIT") => {
-                    read.wait = true;
-                    rest
-                }
-                _ => return Err(Wrong::Syntax),
-            };
-            options = rest;
-        }
-    }
-
-    /// The job that they describe.
-    pub fn job(&self, cost: Positive) -> Job<'_> {
-        Job { cost, scope: &self.scope, lease: self.lease, wait: self.wait, reserve: self.reserve }
-    }
-}
 
 /// Runs the command and writes its reply; whether what it asked for was admitted.
 pub(super) fn run(
     engine: &mut Engine,
     now: u64,
-    command: &PolicyCommand<'_>,
+    command: &Command<'_>,
     writer: &mut Writer<'_>,
 ) -> Result<bool, Error> {
-    match *command {
-        PolicyCommand::Define { namespace, policy } => {
-            writer.bulk(engine.policy_define(now, namespace, policy)?.as_bytes());
-        }
-        PolicyCommand::Admit { namespace, fingerprint, cost, ref options } => {
-            let job = options.job(cost);
-            let times = options.times.map_or(1, Positive::get).min(MOST_TIMES);
-            let mut answer = engine.policy_admit(now, namespace, fingerprint, &job)?;
+    let (namespace, second) = (command.argument(0), command.argument(1));
+    let leases = command.arguments.get(1..).unwrap_or_default();
+    match command.entry.kind {
+        Kind::Admit => {
+            let (job, [_, _, times, _]) = (command.job(), command.integers);
+            let times = times.get().min(MOST_TIMES);
+            let mut answer = engine.policy_admit(now, namespace, second, &job)?;
             let mut admitted = u64::from(answer.is_admitted());
             while answer.is_admitted() && admitted < times {
                 // The first one's records are there, so the others can only be admitted or refused.
-                answer = engine.policy_admit(now, namespace, fingerprint, &job)?;
+                answer = engine.policy_admit(now, namespace, second, &job)?;
                 admitted = admitted.saturating_add(u64::from(answer.is_admitted()));
             }
             admission(writer, admitted, &answer);
             return Ok(admitted > 0);
         }
-        PolicyCommand::Show { namespace } => show(writer, &engine.policy_show(now, namespace)?),
-        PolicyCommand::Forget { namespace } => writer.bulk(engine.policy_forget(now, namespace)?.as_bytes()),
-        PolicyCommand::Renew { namespace, leases } => writer.count(engine.policy_renew(now, namespace, leases)?),
-        PolicyCommand::Release { namespace, leases } => writer.count(engine.policy_release(now, namespace, leases)?),
+        Kind::Define => writer.bulk(engine.policy_define(now, namespace, second)?.as_bytes()),
+        Kind::Forget => writer.bulk(engine.policy_forget(now, namespace)?.as_bytes()),
+        Kind::Renew => writer.count(engine.policy_renew(now, namespace, leases)?),
+        Kind::Release => writer.count(engine.policy_release(now, namespace, leases)?),
+        _ => show(writer, &engine.policy_show(now, namespace)?),
     }
     Ok(true)
 }

@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::connection::ConnectionCommand;
 use super::execute::{Backend, execute, signed};
 use super::parse::Command;
 use super::resp::{Protocol, Request, Writer};
+use super::table::{Kind, Word};
 use super::transaction::{MAX_TRANSACTION_BYTES, Transaction};
 use crate::Error;
 use crate::text::Part::Text;
@@ -147,102 +147,110 @@ impl Session {
         arguments: &[&[u8]],
         output: &mut Vec<u8>,
     ) {
-        let parsed = Command::parse(arguments);
-        let connection = match &parsed {
-            Ok(Command::Connection(command)) => Some(command),
-            _ => None,
-        };
-        if !self.authenticated && !connection.is_some_and(ConnectionCommand::is_for_strangers) {
+        let mut command = Command::of(arguments);
+        let read = command.read(arguments);
+        let kind = if read.is_ok() { command.entry.kind } else { Kind::Unknown };
+        if !self.authenticated && !matches!(kind, Kind::Hello | Kind::Auth | Kind::Quit) {
             return self.error(output, "NOAUTH Authentication required.");
         }
         if let Some(transaction) = &mut self.transaction
-            && !connection.is_some_and(ConnectionCommand::ends_transaction)
+            && !matches!(kind, Kind::Multi | Kind::Exec | Kind::Discard | Kind::Quit | Kind::Reset)
         {
             let mut writer = Writer::new(output, self.protocol);
-            match &parsed {
-                Err(error) => writer.error(error),
-                Ok(_) if !connection.is_none_or(ConnectionCommand::may_wait) => {
+            match read {
+                Err(error) => writer.error(&error),
+                // What changes how replies are written has no place among them.
+                Ok(()) if matches!(kind, Kind::Hello | Kind::Auth) => {
                     writer.error_text("ERR Command not allowed inside a transaction");
                 }
-                Ok(_) if transaction.add(request) => return writer.status("QUEUED"),
-                Ok(_) => writer.error_text("ERR the transaction is over 16 MiB"),
+                Ok(()) if transaction.add(request) => return writer.status("QUEUED"),
+                Ok(()) => writer.error_text("ERR the transaction is over 16 MiB"),
             }
             return transaction.refuse();
         }
-        self.run_one(backend, now, parsed, output);
+        self.run_one(backend, now, &command, read, output);
     }
 
     fn run_one<B: Backend>(
         &mut self,
         backend: &mut B,
         now: u64,
-        parsed: Result<Command<'_>, Error>,
+        command: &Command<'_>,
+        read: Result<(), Error>,
         output: &mut Vec<u8>,
     ) {
-        match parsed {
-            Ok(Command::Connection(command)) => self.connection(backend, now, &command, output),
-            Ok(command) => execute(backend, now, &command, &mut Writer::new(output, self.protocol)),
+        match read {
+            Ok(()) if command.entry.kind >= Kind::Ping => self.connection(backend, now, command, output),
+            Ok(()) => execute(backend, now, command, &mut Writer::new(output, self.protocol)),
             Err(error) => Writer::new(output, self.protocol).error(&error),
         }
     }
 
-    fn connection<B: Backend>(
-        &mut self,
-        backend: &mut B,
-        now: u64,
-        command: &ConnectionCommand<'_>,
-        output: &mut Vec<u8>,
-    ) {
+    /// Does what a command asks for about the connection or the server.
+    fn connection<B: Backend>(&mut self, backend: &mut B, now: u64, command: &Command<'_>, output: &mut Vec<u8>) {
         let mut writer = Writer::new(output, self.protocol);
-        match command {
-            ConnectionCommand::Ping { message: None } => writer.status("PONG"),
-            ConnectionCommand::Ping { message: Some(message) } | ConnectionCommand::Echo { message } => {
-                writer.bulk(message);
-            }
-            ConnectionCommand::Hello { version, password, name } => {
-                if let Err(text) = self.hello(*version, *password, *name) {
+        let first = command.arguments.first().copied();
+        match command.entry.kind {
+            Kind::Ping | Kind::Echo => match first {
+                Some(message) => writer.bulk(message),
+                None => writer.status("PONG"),
+            },
+            Kind::Hello => {
+                if let Err(text) = self.hello(command) {
                     writer.error_text(text);
                 } else {
                     self.greet(&mut Writer::new(output, self.protocol));
                 }
             }
-            ConnectionCommand::Auth { password } => status(&mut writer, self.authenticate(password)),
-            ConnectionCommand::Select { database } if *database == b"0" => writer.ok(),
-            ConnectionCommand::Select { .. } => writer.error_text("ERR DB index is out of range"),
-            ConnectionCommand::SetName { name } => status(&mut writer, self.set_name(name)),
-            ConnectionCommand::GetName if self.name.is_empty() => writer.null(),
-            ConnectionCommand::GetName => writer.bulk(&self.name),
-            ConnectionCommand::Id => writer.integer(signed(self.id)),
-            ConnectionCommand::SetInfo => writer.ok(),
-            ConnectionCommand::Describe(asked) => super::describe::describe(*asked, &mut writer),
-            ConnectionCommand::Info => super::describe::info(backend, now, &mut writer),
-            ConnectionCommand::Time => {
+            Kind::Auth => {
+                let password = command.arguments.last().copied().unwrap_or_default();
+                status(&mut writer, self.authenticate(password));
+            }
+            Kind::Select if first == Some(b"0") => writer.ok(),
+            Kind::Select => writer.error_text("ERR DB index is out of range"),
+            Kind::Client => {
+                let [name, _] = command.texts;
+                if command.has(Word::SetName) {
+                    status(&mut writer, self.set_name(name));
+                } else if command.has(Word::Id) {
+                    writer.integer(signed(self.id));
+                } else if command.has(Word::SetInfo) {
+                    // It and other settings change nothing here.
+                    writer.ok();
+                } else if self.name.is_empty() {
+                    writer.null();
+                } else {
+                    writer.bulk(&self.name);
+                }
+            }
+            Kind::Describe => super::describe::describe(command, &mut writer),
+            Kind::Info => super::describe::info(backend, now, &mut writer),
+            Kind::Time => {
                 let (seconds, ms) = (now / 1000, now % 1000);
                 writer.array(2);
                 writer.digits(seconds);
                 writer.digits(ms.saturating_mul(1000));
             }
-            ConnectionCommand::Quit => {
+            Kind::Quit => {
                 self.flow = Flow::Close;
                 writer.ok();
             }
-            ConnectionCommand::Reset => {
+            Kind::Reset => {
                 self.transaction = None;
                 self.protocol = Protocol::Resp2;
                 self.name = Box::default();
                 self.authenticated = self.password.is_none();
                 writer.status("RESET");
             }
-            ConnectionCommand::Multi if self.transaction.is_some() => {
-                writer.error_text("ERR MULTI calls can not be nested");
-            }
-            ConnectionCommand::Multi => {
+            Kind::Multi if self.transaction.is_some() => writer.error_text("ERR MULTI calls can not be nested"),
+            Kind::Multi => {
                 self.transaction = Some(Transaction::default());
                 writer.ok();
             }
-            ConnectionCommand::Discard if self.transaction.take().is_some() => writer.ok(),
-            ConnectionCommand::Discard => writer.error_text("ERR DISCARD without MULTI"),
-            ConnectionCommand::Exec => self.exec(backend, now, output),
+            Kind::Discard if self.transaction.take().is_some() => writer.ok(),
+            Kind::Discard => writer.error_text("ERR DISCARD without MULTI"),
+            // `EXEC`: the rest are elsewhere.
+            _ => self.exec(backend, now, output),
         }
     }
 
@@ -258,7 +266,9 @@ impl Session {
         let mut arguments: Vec<&[u8]> = Vec::new();
         while let Ok(Some(length)) = request.take(rest, &mut arguments) {
             let before = output.len();
-            self.run_one(backend, now, Command::parse(&arguments), output);
+            let mut command = Command::of(&arguments);
+            let read = command.read(&arguments);
+            self.run_one(backend, now, &command, read, output);
             if output.len() > most {
                 output.truncate(before);
                 self.error(output, "ERR the command was done, but the transaction's replies are over 16 MiB");
@@ -267,26 +277,23 @@ impl Session {
         }
     }
 
-    /// Does what `HELLO` asks for, or says why not.
-    fn hello(
-        &mut self,
-        version: Option<&[u8]>,
-        password: Option<&[u8]>,
-        name: Option<&[u8]>,
-    ) -> Result<(), &'static str> {
-        let protocol = match version {
+    /// Does what `HELLO [version [AUTH user password] [SETNAME name]]` asks for, or says why not.
+    fn hello(&mut self, command: &Command<'_>) -> Result<(), &'static str> {
+        let protocol = match command.arguments.first() {
             None => self.protocol,
-            Some(b"2") => Protocol::Resp2,
-            Some(b"3") => Protocol::Resp3,
+            Some(&b"2") => Protocol::Resp2,
+            Some(&b"3") => Protocol::Resp3,
             Some(_) => return Err("NOPROTO unsupported protocol version"),
         };
-        if let Some(password) = password {
+        // The user's name does not matter: there is only one user.
+        if let Some((_, password)) = command.pairs.last() {
             self.authenticate(password)?;
         }
         if !self.authenticated {
             return Err("NOAUTH HELLO needs the password here: HELLO 3 AUTH default PASSWORD");
         }
-        if let Some(name) = name {
+        if command.has(Word::SetName) {
+            let [name, _] = command.texts;
             self.set_name(name)?;
         }
         self.protocol = protocol;

@@ -10,70 +10,60 @@ use super::store::{Store, is_entry};
 use super::{Bind, Cell, Query, Sql};
 use crate::Positive;
 use crate::algorithm::{Count, Log, Tat};
-use crate::command::{Command, PolicyCommand};
+use crate::command::{Command, Kind as CommandKind, Names};
 use crate::error::MAX_NAME_BYTES;
 use crate::keyspace::{Change, Key, Space, Value};
 use crate::limiter::{Algorithm, Limiter, Rate, Settings};
+use crate::policy::Job;
 
 impl<S: Sql> Store<S> {
     pub(super) fn bring_up(&mut self, now: u64, command: &Command<'_>) -> Result<(), S::Failure> {
-        match *command {
-            Command::GcraLimit { key, .. }
-            | Command::Throttle { key, .. }
-            | Command::Set { key, .. }
-            | Command::Get { key }
-            | Command::Type { key }
-            | Command::TimeToLive { key, .. }
-            | Command::Expire { key, .. }
-            | Command::Persist { key } => self.load(Key::ordinary(key)),
-            Command::Delete { keys } | Command::Exists { keys } => {
-                keys.iter().try_for_each(|key| self.load(Key::ordinary(key)))
-            }
-            Command::LimiterCheck { name, key, .. } => {
-                self.load_in_limiter(name, key)?;
-                self.asked.insert(name, ());
+        let (first, kind) = (command.argument(0), command.entry.kind);
+        match command.entry.names {
+            Names::Key => self.load(Key::ordinary(first)),
+            Names::Keys => command.arguments.iter().try_for_each(|key| self.load(Key::ordinary(key))),
+            Names::KeyOfLimiter => {
+                self.load_in_limiter(first, command.argument(1))?;
+                if kind == CommandKind::LimiterCheck {
+                    self.asked.insert(first, ());
+                }
                 Ok(())
             }
-            Command::LimiterPeek { name, key } | Command::LimiterReset { name, key } => self.load_in_limiter(name, key),
-            Command::LimiterStats { name } | Command::LimiterDrop { name } => self.load_limiter(name),
-            Command::LimiterCreate { .. } | Command::LimiterList => self.load_limiters(),
-            Command::Policy(ref command) => self.bring_up_policy(now, command),
-            Command::Keys { .. } | Command::Scan { .. } => self.load_space(Space::ORDINARY),
-            Command::DbSize | Command::FlushAll | Command::Connection(_) => Ok(()),
+            Names::Limiter => self.load_limiter(first),
+            Names::NewLimiter | Names::AllLimiters => self.load_limiters(),
+            Names::Namespace | Names::NewNamespace => {
+                self.load_namespace(now, first)?;
+                match kind {
+                    CommandKind::Admit => self.bring_up_job(first, &command.job()),
+                    CommandKind::Show => self.bring_up_rules(first),
+                    _ => Ok(()),
+                }
+            }
+            Names::Pattern | Names::AllKeys => self.load_space(Space::ORDINARY),
+            Names::Nothing => Ok(()),
         }
     }
 
-    fn bring_up_policy(&mut self, now: u64, command: &PolicyCommand<'_>) -> Result<(), S::Failure> {
-        match command {
-            PolicyCommand::Define { namespace, .. }
-            | PolicyCommand::Forget { namespace }
-            | PolicyCommand::Renew { namespace, .. }
-            | PolicyCommand::Release { namespace, .. } => self.load_namespace(now, namespace),
-            PolicyCommand::Admit { namespace, cost, options, .. } => {
-                self.load_namespace(now, namespace)?;
-                let job = options.job(*cost);
-                let keys: Vec<(Space, Box<[u8]>)> = {
-                    let keys = self.engine.policy_keys(namespace, &job);
-                    let unknown =
-                        |(space, name): &(Space, &[u8])| self.known.get(Key { space: *space, name }).is_none();
-                    keys.into_iter().filter(unknown).map(|(space, name)| (space, name.into())).collect()
-                };
-                keys.iter().try_for_each(|(space, name)| self.load(Key { space: *space, name }))
+    fn bring_up_job(&mut self, namespace: &[u8], job: &Job<'_>) -> Result<(), S::Failure> {
+        let keys: Vec<(Space, Box<[u8]>)> = {
+            let keys = self.engine.policy_keys(namespace, job);
+            let unknown = |(space, name): &(Space, &[u8])| self.known.get(Key { space: *space, name }).is_none();
+            keys.into_iter().filter(unknown).map(|(space, name)| (space, name.into())).collect()
+        };
+        keys.iter().try_for_each(|(space, name)| self.load(Key { space: *space, name }))
+    }
+
+    fn bring_up_rules(&mut self, namespace: &[u8]) -> Result<(), S::Failure> {
+        let rules = self.engine.policies.get(namespace);
+        let spaces: Vec<Space> =
+            rules.into_iter().flat_map(|found| found.known_rules().map(|(_, space)| space)).collect();
+        let reserved = self.engine.keyspace().any_reserved();
+        spaces.into_iter().try_for_each(|space| {
+            if reserved {
+                self.load_space(space.reservations())?;
             }
-            PolicyCommand::Show { namespace } => {
-                self.load_namespace(now, namespace)?;
-                let rules = self.engine.policies.get(namespace);
-                let spaces: Vec<Space> =
-                    rules.into_iter().flat_map(|found| found.known_rules().map(|(_, space)| space)).collect();
-                let reserved = self.engine.keyspace().any_reserved();
-                spaces.into_iter().try_for_each(|space| {
-                    if reserved {
-                        self.load_space(space.reservations())?;
-                    }
-                    self.load_space(space)
-                })
-            }
-        }
+            self.load_space(space)
+        })
     }
 
     /// Brings up one key, unless it is known.
