@@ -1,3 +1,4 @@
+import { gcraLimit, rateLimitCheck } from "../wasm/tidegate.js";
 import { assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
 import * as calls from "./calls.ts";
 import { HotKVError } from "./errors.ts";
@@ -72,16 +73,16 @@ export class Engine implements Disposable {
     if (typeof burst !== "number" || (burst | 0) !== burst || burst <= 0) assertPositive("burst", burst);
     if (typeof count !== "number" || (count | 0) !== count || count <= 0) assertPositive("count", count);
     const core = this.#core;
-    if (core === undefined) throw closed();
+    if (core?.instance !== wasm.instance) throw unusable(core);
     const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const bytes = wasm.writeKey("key", key);
     let status: number;
     try {
-      status = core.gcraLimit(now, bytes, period, burst, count);
+      status = gcraLimit(core.at, now, bytes, period, burst, count);
     } catch (error) {
       throw wasm.callFailed(error);
     }
-    if (status > 1) throw HotKVError.fromReply(core.takeError());
+    if (status > 1) throw wasm.lastError(core);
     if (wasm.numbers.length === 0) wasm.refresh();
     const numbers = wasm.numbers;
     return {
@@ -125,17 +126,17 @@ export class Engine implements Disposable {
     const cost = options === undefined ? 1 : calls.costOf(options);
     if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
     const core = this.#core;
-    if (core === undefined) throw closed();
+    if (core?.instance !== wasm.instance) throw unusable(core);
     const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const nameBytes = wasm.writeName("name", name);
     const keyBytes = wasm.writeKey("key", key);
     let status: number;
     try {
-      status = core.rateLimitCheck(now, nameBytes, keyBytes, cost);
+      status = rateLimitCheck(core.at, now, nameBytes, keyBytes, cost);
     } catch (error) {
       throw wasm.callFailed(error);
     }
-    if (status > 1) throw HotKVError.fromReply(core.takeError());
+    if (status > 1) throw wasm.lastError(core);
     if (wasm.numbers.length === 0) wasm.refresh();
     const numbers = wasm.numbers;
     return {
@@ -269,19 +270,14 @@ export class Engine implements Disposable {
     const connection = wasm.makeConnection(password);
     return new Session(connection, (bytes) => {
       const core = this.#open();
-      const now = this.#time();
-      try {
-        return core.feed(connection, now, bytes);
-      } catch (error) {
-        throw wasm.callFailed(error);
-      }
+      return wasm.feed(core, connection, this.#time(), bytes);
     });
   }
 
   /** How many commands there were and how they ended, and what the engine holds: for a server's metrics. */
   stats(): EngineStats {
-    const core = this.#open();
-    return { commands: commandCounts(core.counters()), records: core.records(), memoryBytes: wasm.memoryBytes() };
+    const [records = 0, ...counts] = wasm.stats(this.#open());
+    return { commands: commandCounts(counts), records, memoryBytes: wasm.memoryBytes() };
   }
 
   /** Frees the engine's memory. Every later call throws `"CLOSED"`; closing again does nothing. */
@@ -303,8 +299,9 @@ export class Engine implements Disposable {
   }
 
   #open(): wasm.Core {
-    if (this.#core === undefined) throw closed();
-    return this.#core;
+    const core = this.#core;
+    if (core?.instance !== wasm.instance) throw unusable(core);
+    return core;
   }
 
   #time(): number {
@@ -321,7 +318,7 @@ export class Engine implements Disposable {
 }
 
 /** Counts by command and outcome, out of an engine's row of numbers. */
-export function commandCounts(counts: Float64Array): EngineStats["commands"] {
+export function commandCounts(counts: ArrayLike<number>): EngineStats["commands"] {
   return FAMILIES.flatMap((command, family) =>
     OUTCOMES.map((outcome, index) => ({ command, outcome, count: counts[family * OUTCOMES.length + index] ?? 0 })),
   );
@@ -358,6 +355,7 @@ function drop(session: Session): undefined {
   session.close();
 }
 
-function closed(): HotKVError {
-  return new HotKVError("CLOSED", "this engine is closed");
+/** Why an engine decides no more. */
+function unusable(core: wasm.Core | undefined): HotKVError {
+  return core === undefined ? new HotKVError("CLOSED", "this engine is closed") : wasm.gone();
 }

@@ -17,6 +17,8 @@ const BATCH_BYTES = 1 << 15;
 const FIELDS = 4;
 /** Numbers of one decision of a batch. */
 const COLUMNS = 5 + 16;
+/** Counts of commands: of five kinds, each by three outcomes. */
+const COUNTS = 5 * 3;
 /** Bytes of the buffers for one key and one name. */
 const NAME_BUFFER_BYTES = MAX_NAME_BYTES + 4;
 
@@ -37,15 +39,26 @@ let batchLengths = new Uint32Array(0);
 /** The numbers of a batch's decisions: a column each. */
 let batchColumns = new Float64Array(0);
 
+/** Something in wasm memory: its number there, and the instance of the module that it is in. */
+interface Held {
+  readonly at: number;
+  readonly instance: number;
+}
 /** An engine in wasm memory. */
-export type Core = glue.Core;
+export type Core = Held;
 /** A client's session in wasm memory. */
-export type Connection = glue.Connection;
-/** Rules in wasm memory that arrivals go through. */
-export type Simulation = glue.Simulation;
+export type Connection = Held;
 
-/** What is in the present instance's memory. */
-let alive = new WeakSet<Core | Connection>();
+/** Which instance of the module is alive: counted up by each trap. */
+export let instance = 0;
+
+/** Frees what was dropped without being closed, where the runtime says so. */
+const dropped =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : new FinalizationRegistry<Held>((held) => {
+        if (held.instance === instance) glue.close(held.at);
+      });
 
 /** How many sessions were opened: their ids. */
 let connections = 0;
@@ -101,49 +114,70 @@ function randomSeed(): DataView {
 export function makeCore(maxKeys: number, maxLimiters: number): Core {
   ensureReady();
   const seed = randomSeed();
-  let core: Core;
-  try {
-    core = glue.Core.open(maxKeys, maxLimiters, seed.getBigUint64(0), seed.getBigUint64(8));
-  } catch (error) {
-    throw callFailed(error);
-  }
-  alive.add(core);
+  const core = hold(() => glue.openCore(maxKeys, maxLimiters, seed.getBigUint64(0), seed.getBigUint64(8)));
   refresh();
   return core;
 }
 
 /** Opens a session beside the engines; with a password, the client must send that first. */
 export function makeConnection(password?: string): Connection {
+  return hold(() => glue.openConnection(++connections, password));
+}
+
+function hold(open: () => number): Held {
   try {
-    const connection = new glue.Connection(++connections, password);
-    alive.add(connection);
-    return connection;
+    const held = { at: open(), instance };
+    dropped?.register(held, { ...held }, held);
+    return held;
   } catch (error) {
     throw callFailed(error);
   }
 }
 
 /** Frees memory, unless it went with its instance. */
-export function free(object: Core | Connection): void {
-  if (alive.delete(object)) object.free();
+export function free(held: Held): void {
+  dropped?.unregister(held);
+  if (held.instance === instance) glue.close(held.at);
 }
 
-/** Runs `use` on an empty simulation. */
-export function withSimulation<T>(use: (simulation: glue.Simulation) => T): T {
-  ensureReady();
-  let simulation: glue.Simulation | undefined;
+/** What to do once a session's replies are sent, as a number; -1, close, when it went with its instance. */
+export function flowNumber(connection: Connection): number {
+  return connection.instance === instance ? glue.flow(connection.at) : -1;
+}
+
+/** Takes RESP bytes of a client; the replies to the commands that they complete. */
+export function feed(core: Core, connection: Connection, now: number, bytes: Uint8Array): Uint8Array {
+  if (connection.instance !== instance) throw gone();
   try {
-    simulation = new glue.Simulation();
-    const result = use(simulation);
-    simulation.free();
-    return result;
+    return glue.feed(core.at, connection.at, now, bytes);
   } catch (error) {
-    if (error instanceof HotKVError) {
-      simulation?.free();
-      throw error;
-    }
     throw callFailed(error);
   }
+}
+
+/** Runs `use` on an engine that simulates and nothing else. */
+export function withSimulation<T>(use: (core: Core) => T): T {
+  ensureReady();
+  // Nobody chooses keys here, so the seed is no secret.
+  const core = hold(() => glue.openCore(Number.POSITIVE_INFINITY, 0, 0n, 0n));
+  try {
+    return use(core);
+  } catch (error) {
+    throw callFailed(error);
+  } finally {
+    free(core);
+  }
+}
+
+/** How many records an engine has, and its counts of commands. */
+export function stats(core: Core): Float64Array {
+  glue.stats(core.at);
+  return column(0, 1 + COUNTS);
+}
+
+/** What went wrong in the last call on the engine that failed. */
+export function lastError(core: Core): HotKVError {
+  return HotKVError.fromReply(glue.takeError(core.at));
 }
 
 /** How much memory the module has, in bytes: all engines together. */
@@ -188,7 +222,7 @@ export function writeName(argument: string, name: string): number {
 
 /** Decides many keys with one rule, as many in a call into wasm as its buffers hold. */
 export function decideMany(
-  core: glue.Core,
+  core: Core,
   now: number,
   keys: readonly string[],
   period: number,
@@ -211,7 +245,7 @@ export function decideMany(
     writeChunk(text, keys, lengths, from, end);
     let decided: number;
     try {
-      decided = core.gcraLimitMany(now, end - from, period, burst, count);
+      decided = glue.gcraLimitMany(core.at, now, end - from, period, burst, count);
     } catch (error) {
       throw callFailed(error);
     }
@@ -220,7 +254,7 @@ export function decideMany(
     result.retryAfterMs.set(column(1, decided), from);
     result.resetAfterMs.set(column(2, decided), from);
     result.denied.set(column(3, decided), from);
-    if (decided < end - from) throw HotKVError.fromReply(core.takeError());
+    if (decided < end - from) throw lastError(core);
     from = end;
   }
   return result;
@@ -313,12 +347,17 @@ export function callFailed(error: unknown): unknown {
     glue.__wbg_reset_state();
     // A module that is ready is returned as it is: this asks for the new instance's exports.
     exports = glue.initSync({ module: new Uint8Array(0) });
-    alive = new WeakSet();
+    instance++;
     numbers = new Float64Array(0);
     writtenName = undefined;
     refresh();
   }
+  return gone(error);
+}
+
+/** What to throw of an engine that went with its instance. */
+export function gone(cause?: unknown): HotKVError {
   return new HotKVError("LOST", "the engine's WebAssembly instance failed and its state is gone; make a new Engine", {
-    cause: error,
+    cause,
   });
 }

@@ -1,6 +1,6 @@
 import { invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
-import { type Connection, free } from "./module.ts";
+import { type Connection, flowNumber, free } from "./module.ts";
 
 /** One client's side of the protocol: bytes in, replies out, and what a connection remembers between them. */
 export class Session {
@@ -32,7 +32,7 @@ export class Session {
    * - a number: wait so many milliseconds, then feed nothing; a password was wrong.
    */
   get flow(): Flow {
-    return flowOf(this.#connection === undefined ? -1 : this.#connection.flow());
+    return flowOf(this.#connection === undefined ? -1 : flowNumber(this.#connection));
   }
 
   /** Feeds bytes and goes on to the end of the answer. */

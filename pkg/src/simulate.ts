@@ -1,5 +1,9 @@
+import { addRule as add, simulate as send } from "../wasm/tidegate.js";
 import { assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
-import { BATCH, column, type Simulation, withSimulation } from "./module.ts";
+import { BATCH, type Core, column, withSimulation } from "./module.ts";
+
+/** The kinds of rules that the module knows. */
+const [FIXED, SLIDING, SCHEDULE, BUCKET] = [0, 1, 2, 3];
 
 /** One rule of a simulation. */
 export type SimulatedRule =
@@ -97,16 +101,16 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
   };
   const columns = [result.allowed, result.retryAfterMs, result.resetAfterMs, result.remaining, result.blockedBy];
   columns.push(...result.levels);
-  withSimulation((simulation) => {
+  withSimulation((core) => {
     rules.forEach((rule, index) => {
-      addRule(simulation, rule, `rules[${index}]`);
+      addRule(core, rule, `rules[${index}]`);
     });
     for (let done = 0; done < total; done += BATCH) {
       const arrivals = Math.min(BATCH, total - done);
       column(0, arrivals).set(times.subarray(done, done + arrivals));
       if (costs === undefined) column(1, arrivals).fill(1);
       else column(1, arrivals).set(costs.subarray(done, done + arrivals));
-      simulation.run(arrivals);
+      send(core.at, arrivals);
       columns.forEach((into, index) => {
         into.set(column(index, arrivals), done);
       });
@@ -115,7 +119,7 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
   return result;
 }
 
-function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void {
+function addRule({ at: core }: Core, rule: SimulatedRule, at: string): void {
   assertOptions(at, rule);
   assertPositive(`${at}.limit`, rule.limit);
   assertPositive(`${at}.interval`, rule.interval);
@@ -123,7 +127,7 @@ function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void 
     case "gcra": {
       const { burst = 1 } = rule;
       assertPositive(`${at}.burst`, burst);
-      if (!simulation.addSchedule(rule.limit, rule.interval, burst)) {
+      if (!add(core, SCHEDULE, rule.limit, rule.interval, burst, "")) {
         throw invalidArgument(`${at}.burst`, burst, "one that recovers within 2^53 - 1 ms: burst * interval / limit");
       }
       return;
@@ -131,14 +135,14 @@ function addRule(simulation: Simulation, rule: SimulatedRule, at: string): void 
     case "token-bucket":
     case "leaky-bucket":
       if (rule.rate === undefined) {
-        simulation.addSchedule(rule.limit, rule.interval, rule.limit);
-      } else if (!simulation.addBucket(rule.limit, rule.rate)) {
+        add(core, SCHEDULE, rule.limit, rule.interval, rule.limit, "");
+      } else if (!add(core, BUCKET, rule.limit, rule.interval, rule.limit, rule.rate)) {
         throw invalidArgument(`${at}.rate`, rule.rate, "a positive decimal of up to 15 digits, 6 after the point");
       }
       return;
     case "fixed-window":
     case "sliding-window":
-      simulation.addWindow(rule.limit, rule.interval, rule.algorithm === "sliding-window");
+      add(core, rule.algorithm === "sliding-window" ? SLIDING : FIXED, rule.limit, rule.interval, 1, "");
       return;
     default:
       throw invalidArgument(`${at}.algorithm`, (rule as { algorithm: unknown }).algorithm, "a known algorithm");

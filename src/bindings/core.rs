@@ -1,86 +1,121 @@
-//! An engine as JavaScript holds it.
+//! An engine as JavaScript calls it.
 
 use std::string::String;
+use std::vec::Vec;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::scratch;
+use super::simulation::Simulated;
+use super::{held, scratch};
 use crate::algorithm::Retry;
-use crate::{Engine, Error, Options, Positive};
+use crate::{Engine, Error, Positive};
 
 /// The answer is a permission.
-pub(super) const ALLOWED: u32 = 0;
+const ALLOWED: u32 = 0;
 /// The answer is a refusal.
-pub(super) const REFUSED: u32 = 1;
+const REFUSED: u32 = 1;
 /// There is no answer; `takeError` says why.
-pub(super) const FAILED: u32 = 2;
+const FAILED: u32 = 2;
 
 /// An engine, and what went wrong in it last.
-#[wasm_bindgen]
-pub struct Core {
-    pub(super) engine: Engine,
-    pub(super) error: Option<Error>,
+pub(super) struct Core {
+    pub engine: Engine,
+    pub error: Option<Error>,
+    /// Rules that a simulation decides by.
+    pub rules: Vec<Simulated>,
 }
 
-#[wasm_bindgen]
 impl Core {
-    /// An engine. `first` and `second` seed its hash and must be random; drawn outside, since what can throw in here takes
-    /// code that nothing else needs.
-    pub fn open(max_keys: f64, max_limiters: f64, first: u64, second: u64) -> Self {
-        let seed = [first, second];
-        let options = Options { max_keys: count(max_keys), max_limiters: count(max_limiters), seed };
-        Self { engine: Engine::new(&options), error: None }
+    /// Keeps what went wrong, where something did.
+    pub fn answer<T>(&mut self, answer: Result<T, Error>) -> Option<T> {
+        match answer {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
     }
+}
 
-    /// `GCRA.LIMIT` on the key in the buffer: remaining, `retry_after_ms` and `reset_after_ms` are left in the numbers.
-    #[wasm_bindgen(js_name = gcraLimit)]
-    pub fn gcra_limit(&mut self, now: f64, key_bytes: usize, period: f64, burst: f64, count: f64) -> u32 {
+/// `GCRA.LIMIT` on the key in the buffer: remaining, `retry_after_ms` and `reset_after_ms` are left in the numbers.
+#[wasm_bindgen(js_name = gcraLimit)]
+pub fn gcra_limit(core: usize, now: f64, key_bytes: usize, period: f64, burst: f64, count: f64) -> u32 {
+    let status = held::core(core, |core| {
         let mut decide = || {
             let [period, burst, count] =
                 [positive("period", period)?, positive("burst", burst)?, positive("count", count)?];
-            self.engine.gcra_limit(time(now), scratch::key(key_bytes), period, burst, count)
+            core.engine.gcra_limit(time(now), scratch::key(key_bytes), period, burst, count)
         };
-        match decide() {
-            Ok(decision) => {
-                let retry = number(decision.retry, -1.0);
-                scratch::answer([float(decision.remaining), retry, float(decision.reset_after), 0.0]);
-                u32::from(decision.denied)
-            }
-            Err(error) => self.fail(error),
-        }
-    }
+        let decided = decide();
+        let decision = core.answer(decided)?;
+        let retry = number(decision.retry, -1.0);
+        scratch::answer([float(decision.remaining), retry, float(decision.reset_after), 0.0]);
+        Some(if decision.denied { REFUSED } else { ALLOWED })
+    });
+    status.flatten().unwrap_or(FAILED)
+}
 
-    /// `RATELIMIT.CHECK` on the name and key in the buffers: remaining, `retry_after_ms`, limit and current are left in
-    /// the numbers.
-    #[wasm_bindgen(js_name = rateLimitCheck)]
-    pub fn rate_limit_check(&mut self, now: f64, name_bytes: usize, key_bytes: usize, cost: f64) -> u32 {
+/// `GCRA.LIMIT` on each of the first `keys` keys in the batch buffer, all at `now`. The columns get remaining,
+/// `retry_after_ms`, `reset_after_ms`, and whether it was denied, of each key. Returns how many were decided: fewer than
+/// `keys` when one failed, and `takeError` says why.
+#[wasm_bindgen(js_name = gcraLimitMany)]
+pub fn gcra_limit_many(core: usize, now: f64, keys: usize, period: f64, burst: f64, count: f64) -> usize {
+    let mut index = 0;
+    held::core(core, |core| {
+        let arguments = || Ok([positive("period", period)?, positive("burst", burst)?, positive("count", count)?]);
+        let [period, burst, count] = core.answer(arguments())?;
+        let now = time(now);
+        let (mut bytes, lengths) = scratch::keys();
+        for length in lengths.iter().take(keys) {
+            let (key, rest) = bytes.split_at_checked(*length as usize)?;
+            bytes = rest;
+            let decided = core.engine.gcra_limit(now, key, period, burst, count);
+            let decision = core.answer(decided)?;
+            scratch::put(0, index, float(decision.remaining));
+            scratch::put(1, index, number(decision.retry, -1.0));
+            scratch::put(2, index, float(decision.reset_after));
+            scratch::put(3, index, f64::from(u8::from(decision.denied)));
+            index = index.wrapping_add(1);
+        }
+        Some(())
+    });
+    index
+}
+
+/// `RATELIMIT.CHECK` on the name and key in the buffers: remaining, `retry_after_ms`, limit and current are left in the
+/// numbers.
+#[wasm_bindgen(js_name = rateLimitCheck)]
+pub fn rate_limit_check(core: usize, now: f64, name_bytes: usize, key_bytes: usize, cost: f64) -> u32 {
+    let status = held::core(core, |core| {
         let (name, key) = (scratch::name(name_bytes), scratch::key(key_bytes));
-        let decision = positive("cost", cost).and_then(|cost| self.engine.rate_limit_check(time(now), name, key, cost));
-        match decision {
-            Ok(decision) => {
-                let retry = number(decision.retry, 0.0);
-                let [remaining, limit, current] = [decision.remaining, decision.limit, decision.current].map(float);
-                scratch::answer([remaining, retry, limit, current]);
-                if decision.allowed { ALLOWED } else { REFUSED }
-            }
-            Err(error) => self.fail(error),
-        }
-    }
+        let decided = positive("cost", cost).and_then(|cost| core.engine.rate_limit_check(time(now), name, key, cost));
+        let decision = core.answer(decided)?;
+        let retry = number(decision.retry, 0.0);
+        let [remaining, limit, current] = [decision.remaining, decision.limit, decision.current].map(float);
+        scratch::answer([remaining, retry, limit, current]);
+        Some(if decision.allowed { ALLOWED } else { REFUSED })
+    });
+    status.flatten().unwrap_or(FAILED)
+}
 
-    /// What went wrong in the last call that failed, as a command would reply it.
-    #[wasm_bindgen(js_name = takeError)]
-    pub fn take_error(&mut self) -> String {
-        match self.error.take() {
-            Some(error) => error.reply(),
-            None => String::new(),
-        }
-    }
+/// What went wrong in the last call that failed, as a command would reply it.
+#[wasm_bindgen(js_name = takeError)]
+pub fn take_error(core: usize) -> String {
+    let error = held::core(core, |core| core.error.take());
+    error.flatten().map_or_else(String::new, |error| error.reply())
+}
 
-    #[cold]
-    pub(super) fn fail(&mut self, error: Error) -> u32 {
-        self.error = Some(error);
-        FAILED
-    }
+/// How many records there are, and how many commands there were: of `GCRA.LIMIT`, `RATELIMIT.CHECK`, `CL.THROTTLE`,
+/// `VALVE.ADMIT` and of all others, each those allowed, denied and failed. In the first column.
+#[wasm_bindgen]
+pub fn stats(core: usize) {
+    held::core(core, |core| {
+        scratch::put(0, 0, float(core.engine.keyspace().len() as u64));
+        for (at, count) in core.engine.counters().counts().iter().enumerate() {
+            scratch::put(0, at.wrapping_add(1), float(*count));
+        }
+    });
 }
 
 /// A time from JavaScript.
@@ -97,7 +132,7 @@ pub(super) fn positive(argument: &'static str, value: f64) -> Result<Positive, E
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-fn count(value: f64) -> usize {
+pub(super) fn count(value: f64) -> usize {
     value as usize
 }
 

@@ -87,15 +87,13 @@ pub(super) fn answer(numbers: [f64; FIELDS]) {
     unsafe { *BUFFERS.numbers.get() = numbers };
 }
 
-/// Puts the answer for the decision at `index` of a batch where JavaScript reads it: one number in each column.
+/// Puts a number where JavaScript reads it: in a column of a batch, at an index.
 #[inline]
-pub(super) fn answer_in_batch(index: usize, numbers: impl IntoIterator<Item = f64>) {
+pub(super) fn put(column: usize, index: usize, number: f64) {
     // SAFETY: as in `answer`.
     let columns: &mut [[f64; BATCH]; COLUMNS] = unsafe { &mut *BUFFERS.columns.get() };
-    for (column, number) in columns.iter_mut().zip(numbers) {
-        if let Some(cell) = column.get_mut(index) {
-            *cell = number;
-        }
+    if let Some(cell) = columns.get_mut(column).and_then(|column| column.get_mut(index)) {
+        *cell = number;
     }
 }
 
