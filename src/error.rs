@@ -4,8 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::number::MAX_INTEGER;
-use crate::text::Part::{Number, Text};
-use crate::text::joined;
+use crate::text::{push, push_number};
 
 /// Why a request was refused before it could be decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,69 +94,70 @@ impl Error {
 impl Error {
     /// The error as commands reply it: its code and its text.
     pub(crate) fn reply(&self) -> String {
-        joined(&[Text(self.code()), Text(" "), Text(&self.text())])
+        let mut reply = String::from(self.code());
+        push(&mut reply, " ");
+        self.add_text(&mut reply);
+        reply
     }
 
-    fn text(&self) -> String {
-        let part = match self {
+    /// Adds the text after the code: pieces, and between them first the words, when there are any, then the numbers.
+    fn add_text(&self, text: &mut String) {
+        let mut numbers = [0; 3];
+        let (pieces, mut words): (&[&str], Option<&str>) = match self {
             Self::OutOfRange { argument, value } => {
-                return joined(&[
-                    Text(argument),
-                    Text(" must be an integer from 1 to "),
-                    Number(MAX_INTEGER),
-                    Text(", not "),
-                    Number(*value),
-                ]);
+                numbers = [MAX_INTEGER, *value, 0];
+                (&["", " must be an integer from 1 to ", ", not ", ""], Some(argument))
             }
-            Self::WrongArity(name) => {
-                return joined(&[Text("wrong number of arguments for '"), Text(name), Text("' command")]);
-            }
-            Self::UnknownCommand(name) => return joined(&[Text("unknown command '"), Text(name), Text("'")]),
+            Self::WrongArity(name) => (&["wrong number of arguments for '", "' command"], Some(name)),
+            Self::UnknownCommand(name) => (&["unknown command '", "'"], Some(name)),
             Self::OutOfMemory { max_keys } => {
-                let keys = *max_keys as u64;
-                let rest = " keys are in use by live limits, so a new key can't be counted; raise max-keys or wait for one to recover";
-                return joined(&[Text("all "), Number(keys), Text(rest)]);
+                numbers = [*max_keys as u64, 0, 0];
+                (
+                    &[
+                        "all ",
+                        " keys are in use by live limits, so a new key can't be counted; raise max-keys or wait for one to recover",
+                    ],
+                    None,
+                )
             }
             Self::KeyTooLong { argument, bytes } => {
-                let (most, bytes) = (MAX_NAME_BYTES as u64, *bytes as u64);
-                return joined(&[
-                    Text(argument),
-                    Text(" must be at most "),
-                    Number(most),
-                    Text(" bytes, not "),
-                    Number(bytes),
-                ]);
+                numbers = [MAX_NAME_BYTES as u64, *bytes as u64, 0];
+                (&["", " must be at most ", " bytes, not ", ""], Some(argument))
             }
             Self::CostExceedsLimit { cost, most, rule } => {
-                return joined(&[
-                    Text("cost "),
-                    Number(*cost),
-                    Text(" can never pass rule "),
-                    Number(*rule as u64),
-                    Text(", which admits at most "),
-                    Number(*most),
-                    Text(" at once"),
-                ]);
+                numbers = [*cost, *rule as u64, *most];
+                (&["cost ", " can never pass rule ", ", which admits at most ", " at once"], None)
             }
-            Self::NotAnInteger => "value is not an integer or out of range",
-            Self::Syntax => "syntax error",
-            Self::UnknownAlgorithm => "unknown algorithm",
-            Self::InvalidRate => "value is not a valid rate",
-            Self::WrongType => "Operation against a key holding the wrong kind of value",
-            Self::LimiterExists => "limiter already exists or limit reached",
-            Self::LimiterNotFound => "limiter not found",
-            Self::NoPolicy => "this namespace has no policy yet; define it first",
-            Self::InvalidOptions(text) => text,
-            Self::StoreFailed => "the store failed",
+            Self::NotAnInteger => (&["value is not an integer or out of range"], None),
+            Self::Syntax => (&["syntax error"], None),
+            Self::UnknownAlgorithm => (&["unknown algorithm"], None),
+            Self::InvalidRate => (&["value is not a valid rate"], None),
+            Self::WrongType => (&["Operation against a key holding the wrong kind of value"], None),
+            Self::LimiterExists => (&["limiter already exists or limit reached"], None),
+            Self::LimiterNotFound => (&["limiter not found"], None),
+            Self::NoPolicy => (&["this namespace has no policy yet; define it first"], None),
+            Self::InvalidOptions(words) => (&["", ""], Some(words)),
+            Self::StoreFailed => (&["the store failed"], None),
         };
-        String::from(part)
+        let mut numbers = numbers.iter();
+        for (at, piece) in pieces.iter().enumerate() {
+            if at > 0 {
+                match words.take() {
+                    Some(words) => push(text, words),
+                    None => push_number(text, numbers.next().copied().unwrap_or_default()),
+                }
+            }
+            push(text, piece);
+        }
     }
 }
 
 /// The text after the code; `{code} {error}` is the error as commands reply it.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
+        let mut text = String::new();
+        self.add_text(&mut text);
+        f.write_str(&text)
     }
 }
 

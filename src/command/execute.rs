@@ -57,7 +57,7 @@ pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, wri
 /// Runs the command and writes its reply; whether what it asked for was admitted.
 fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
     let engine = backend.engine();
-    let (first, second) = (command.argument(0), command.argument(1));
+    let (first, second) = (command.first, command.second);
     let [one, two, three, _] = command.integers;
     match command.entry.kind {
         Kind::GcraLimit => {
@@ -118,7 +118,7 @@ fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mu
 fn throttle(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
     let [.., quantity] = command.integers;
     let quantity = (command.amount > 0).then_some(quantity);
-    let decision = engine.gcra(now, command.argument(0), &command.schedule()?, quantity)?;
+    let decision = engine.gcra(now, command.first, &command.schedule()?, quantity)?;
     let seconds = |ms: u64| signed(ms.div_ceil(1000));
     let denied = decision.denied && quantity.is_some();
     let retry = match decision.retry {

@@ -17,7 +17,7 @@ use crate::{Engine, Error};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
     engine.advance(now);
-    let first = command.argument(0);
+    let first = command.first;
     let kind = command.entry.kind;
     if kind == Kind::Delete {
         writer.count(command.arguments.iter().filter(|key| engine.delete(now, key)).count());
@@ -98,7 +98,7 @@ fn state<'a>(keyspace: &'a Keyspace, key: &[u8]) -> Option<State<'a>> {
 }
 
 fn set(keyspace: &mut Keyspace, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
-    let (key, [time, ..]) = (Key::ordinary(command.argument(0)), command.integers);
+    let (key, [time, ..]) = (Key::ordinary(command.first), command.integers);
     let has = |word: Word| command.has(word);
     let place = keyspace.locate(key);
     let there = keyspace.state(place, key);
@@ -113,7 +113,7 @@ fn set(keyspace: &mut Keyspace, command: &Command<'_>, writer: &mut Writer<'_>) 
             there.filter(|_| has(Word::KeepTtl)).map_or(NEVER, |state| state.expires())
         };
         if expires > keyspace.now() {
-            keyspace.put(place, key, Value::Text { bytes: command.argument(1).into(), expires })?;
+            keyspace.put(place, key, Value::Text { bytes: command.second.into(), expires })?;
         } else {
             keyspace.remove(place, key);
         }
@@ -129,7 +129,7 @@ fn set(keyspace: &mut Keyspace, command: &Command<'_>, writer: &mut Writer<'_>) 
 /// Gives the key another expiry, where it has one that the options allow to change; whether it does. `PERSIST` gives
 /// one that never comes in place of one that does.
 fn set_expiry(keyspace: &mut Keyspace, command: &Command<'_>) -> Result<bool, Error> {
-    let key = Key::ordinary(command.argument(0));
+    let key = Key::ordinary(command.first);
     let has = |word: Word| command.has(word);
     let place = keyspace.locate(key);
     let Some(state) = keyspace.state(place, key) else { return Ok(false) };

@@ -25,6 +25,9 @@ pub struct Command<'a> {
     pub(crate) entry: &'static Entry,
     /// All but the name.
     pub(crate) arguments: Arguments<'a>,
+    /// The first and the second of them; empty when there is none.
+    pub(crate) first: &'a [u8],
+    pub(crate) second: &'a [u8],
     /// Positive integers, first those that are no option's; 1 where none is given.
     pub(super) integers: [Positive; 4],
     /// An integer of another kind: a cursor, or milliseconds.
@@ -39,24 +42,20 @@ pub struct Command<'a> {
 
 impl<'a> Command<'a> {
     /// The command that the arguments, its name first, call.
-    #[inline]
+    #[inline(never)]
     pub fn of(arguments: Arguments<'a>) -> Self {
         let (name, arguments) = arguments.split_first().unwrap_or((&NAMELESS, &[]));
         Self {
             entry: table::find(name).unwrap_or(table::UNKNOWN),
             arguments,
+            first: arguments.first().copied().unwrap_or_default(),
+            second: arguments.get(1).copied().unwrap_or_default(),
             integers: [Positive::ONE; 4],
             amount: 0,
             given: 0,
             texts: [b"".as_slice(); 2],
             pairs: Vec::new(),
         }
-    }
-
-    /// The argument at an index, the name not counted; empty when there is none.
-    #[inline]
-    pub(crate) fn argument(&self, at: usize) -> &'a [u8] {
-        self.arguments.get(at).copied().unwrap_or_default()
     }
 
     /// Whether an option is given.
@@ -121,11 +120,11 @@ impl<'a> Command<'a> {
                 Ok(())
             }
             Kind::Expire | Kind::Pexpire => {
-                self.amount = milliseconds(self.argument(1), if entry.kind == Kind::Expire { 1000 } else { 1 })?;
+                self.amount = milliseconds(self.second, if entry.kind == Kind::Expire { 1000 } else { 1 })?;
                 Ok(())
             }
             Kind::Scan => {
-                self.amount = parse_digits(self.argument(0)).ok_or(Wrong::NotAnInteger)?.cast_signed();
+                self.amount = parse_digits(self.first).ok_or(Wrong::NotAnInteger)?.cast_signed();
                 let [pattern, _] = self.texts;
                 if pattern.len() > MAX_NAME_BYTES { Err(Wrong::Pattern(pattern.len())) } else { Ok(()) }
             }
@@ -187,7 +186,7 @@ impl<'a> Command<'a> {
 
     /// redis-cell's arguments: a burst beyond the first unit, a count for each period in seconds, and a quantity that can be 0.
     fn read_throttle(&mut self) -> Result<(), Wrong> {
-        let burst = parse_digits(self.argument(1)).and_then(|most| Positive::new(most.wrapping_add(1)));
+        let burst = parse_digits(self.second).and_then(|most| Positive::new(most.wrapping_add(1)));
         let asked = self.arguments.get(4).copied().unwrap_or(b"1");
         let [_, _, beyond, quantity] = &mut self.integers;
         *beyond = burst.ok_or(Wrong::NotAnInteger)?;
@@ -294,10 +293,15 @@ fn unknown(name: &[u8]) -> Error {
 
 /// A name as an error may show it: at most 128 bytes, and nothing that a terminal or the protocol would act on.
 fn printable(name: &[u8]) -> String {
-    let shown = joined(&[Bytes(name.get(..128).unwrap_or(name))]);
-    let mut printable = String::new();
-    for letter in shown.chars() {
-        printable.push(if letter.is_control() { '?' } else { letter });
+    let mut shown: Vec<u8> = name.get(..128).unwrap_or(name).into();
+    let mut before = 0;
+    for byte in &mut shown {
+        // A control beyond ASCII is two bytes: the first one, left alone, then shows as no text does.
+        let control = byte.is_ascii_control() || (before == 0xc2 && (0x80..0xa0).contains(byte));
+        before = *byte;
+        if control {
+            *byte = b'?';
+        }
     }
-    printable
+    joined(&[Bytes(&shown)])
 }

@@ -17,7 +17,7 @@ pub(super) fn run(
     command: &Command<'_>,
     writer: &mut Writer<'_>,
 ) -> Result<bool, Error> {
-    let (namespace, second) = (command.argument(0), command.argument(1));
+    let (namespace, second) = (command.first, command.second);
     let leases = command.arguments.get(1..).unwrap_or_default();
     match command.entry.kind {
         Kind::Admit => {

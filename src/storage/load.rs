@@ -18,12 +18,12 @@ use crate::policy::Job;
 
 impl<S: Sql> Store<S> {
     pub(super) fn bring_up(&mut self, now: u64, command: &Command<'_>) -> Result<(), S::Failure> {
-        let (first, kind) = (command.argument(0), command.entry.kind);
+        let (first, kind) = (command.first, command.entry.kind);
         match command.entry.names {
             Names::Key => self.load(Key::ordinary(first)),
             Names::Keys => command.arguments.iter().try_for_each(|key| self.load(Key::ordinary(key))),
             Names::KeyOfLimiter => {
-                self.load_in_limiter(first, command.argument(1))?;
+                self.load_in_limiter(first, command.second)?;
                 if kind == CommandKind::LimiterCheck {
                     self.asked.insert(first, ());
                 }

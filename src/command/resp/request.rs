@@ -181,15 +181,17 @@ impl Request {
             return Ok(None);
         };
         let mut word: Option<usize> = None;
-        let text = bytes.get(line.clone()).unwrap_or_default();
-        for (at, byte) in (line.start..line.end).zip(text) {
-            if byte.is_ascii_whitespace() {
-                self.arguments.extend(word.take().map(|start| start..at));
-            } else {
-                word.get_or_insert(at);
+        for at in line.start..=line.end {
+            let within = at < line.end && bytes.get(at).is_some_and(|byte| !byte.is_ascii_whitespace());
+            match word {
+                None if within => word = Some(at),
+                Some(start) if !within => {
+                    self.arguments.push(start..at);
+                    word = None;
+                }
+                _ => {}
             }
         }
-        self.arguments.extend(word.map(|start| start..line.end));
         if self.arguments.len() > MAX_ARGUMENTS {
             return Err(ProtocolError("too many arguments"));
         }
