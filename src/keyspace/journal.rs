@@ -26,6 +26,9 @@ pub enum Change {
     Lease(Box<[u8]>, Box<[u8]>),
 }
 
+/// The engine's own module has no store behind it, and not a byte for one.
+const CAN_BE_KEPT: bool = cfg!(any(not(target_arch = "wasm32"), feature = "store", feature = "worker"));
+
 /// The changes since they were last taken, if anybody wants them.
 #[derive(Default)]
 pub(super) struct Journal {
@@ -37,15 +40,15 @@ impl Journal {
         self.changes.get_or_insert_default();
     }
 
-    #[inline]
+    #[inline(always)]
     pub const fn is_kept(&self) -> bool {
-        self.changes.is_some()
+        CAN_BE_KEPT && self.changes.is_some()
     }
 
     /// Notes a change. When nobody wants it, it is not even made.
-    #[inline]
+    #[inline(always)]
     pub fn note(&mut self, change: impl FnOnce() -> Change) {
-        if let Some(changes) = &mut self.changes {
+        if CAN_BE_KEPT && let Some(changes) = &mut self.changes {
             changes.push(change());
         }
     }
