@@ -124,7 +124,8 @@ impl Engine {
     /// Sets the clock to `now`, milliseconds since 1970, for everything that is held. Every other call does that first.
     ///
     /// A clock that steps back loses nothing that was spent, and nothing comes back that had expired by then.
-    #[inline]
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub fn advance(&mut self, now: u64) {
         let latest = self.keyspace.now();
         if now < latest {

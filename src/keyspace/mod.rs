@@ -358,15 +358,15 @@ impl Keyspace {
 
     /// Calls `visit` with each live record.
     pub fn for_each(&self, mut visit: impl FnMut(Key<'_>, State<'_>)) {
-        for segment in self.table.segments() {
-            self.visit(segment, &mut visit);
-        }
+        self.table.segments().for_each(|segment| self.visit(segment, &mut visit));
     }
 
     /// Calls `visit` with each live record of the segment.
-    fn visit(&self, segment: &Segment, visit: &mut impl FnMut(Key<'_>, State<'_>)) {
-        for (key, stored) in segment.records().filter(|(_, stored)| stored.expires() > self.now) {
-            if let Some(state) = segment.state(stored) {
+    fn visit(&self, segment: &Segment, visit: &mut dyn FnMut(Key<'_>, State<'_>)) {
+        for (key, stored) in segment.records() {
+            if stored.expires() > self.now
+                && let Some(state) = segment.state(stored)
+            {
                 visit(key, state);
             }
         }
@@ -374,8 +374,9 @@ impl Keyspace {
 
     /// How many live records the space has.
     pub fn count(&self, space: Space) -> usize {
-        let live = |(key, stored): &(Key<'_>, Stored)| key.space == space && stored.expires() > self.now;
-        self.table.segments().map(|segment| segment.records().filter(live).count()).sum()
+        let mut count = 0_usize;
+        self.for_each(|key, _| count = count.wrapping_add(usize::from(key.space == space)));
+        count
     }
 
     /// Calls `visit` with the live ordinary keys from `cursor` (0 at first), at least `at_least` of them when there are
