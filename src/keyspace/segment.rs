@@ -3,8 +3,6 @@
 //! Records lie in one arena in the order they were made; slots find them. A record is overwritten in its place when its
 //! size stays, otherwise it becomes garbage, which goes when the arena has no room left.
 
-use alloc::vec::Vec;
-
 use super::arena::{Arena, Offset};
 use super::bodies::{Bodies, Body};
 use super::hash::{Hash, Hasher};
@@ -147,45 +145,33 @@ impl Segment {
         Some(Appended { at: ordinary.then_some(at), grown })
     }
 
-    /// Overwrites the state at `offset` in its place; gives it back when it doesn't fit.
-    pub fn overwrite(
-        &mut self,
-        offset: Offset,
-        stored: Stored,
-        body: Option<Body>,
-    ) -> Result<(), (Stored, Option<Body>)> {
-        let Some(old) = self.record(offset) else { return Err((stored, body)) };
+    /// Overwrites the state at `offset` in its place; whether it fits there. If not, nothing is taken of `body`.
+    pub fn overwrite(&mut self, offset: Offset, stored: Stored, body: &mut Option<Body>) -> bool {
+        let Some(old) = self.record(offset) else { return false };
         if old.size() != record::size(old.key(), &stored) {
-            return Err((stored, body));
+            return false;
         }
         if let Some(place) = old.stored().as_ref().and_then(Stored::body) {
             self.bodies.remove(place);
         }
-        let stored = self.keep_any(stored, body);
+        let stored = self.keep(stored, body.take());
         self.rewrite(offset, &stored);
-        Ok(())
+        true
     }
 
-    /// Puts the body where `stored` can name it.
-    fn keep(&mut self, stored: Stored, body: Body) -> Stored {
+    /// Puts the body where `stored` can name it, and takes note of when something can expire.
+    fn keep(&mut self, stored: Stored, body: Option<Body>) -> Stored {
+        self.earliest = self.earliest.min(stored.expires());
+        let Some(body) = body else { return stored };
         if let Body::Log { log, window } = &body {
             self.leaves = self.leaves.min(leaves(log, *window));
         }
         stored.with_body(self.bodies.insert(body))
     }
 
-    /// As [`Segment::keep`], and takes note of when something can expire.
-    fn keep_any(&mut self, stored: Stored, body: Option<Body>) -> Stored {
-        self.earliest = self.earliest.min(stored.expires());
-        match body {
-            Some(body) => self.keep(stored, body),
-            None => stored,
-        }
-    }
-
     /// Adds a record. The segment must need [`Need::Nothing`].
-    pub fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: Option<Body>) {
-        let stored = self.keep_any(stored, body);
+    pub fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: &mut Option<Body>) {
+        let stored = self.keep(stored, body.take());
         let offset = self.arena.add(record::size(key, &stored), |bytes| record::write(bytes, key, &stored));
         self.slots.insert(hash, offset);
         self.added = self.added.saturating_add(1);
@@ -321,22 +307,14 @@ impl Segment {
     pub fn split(&mut self, hasher: &Hasher) -> Self {
         let bit = 1_u64 << 63 >> self.depth.min(63);
         let depth = self.depth.saturating_add(1);
-        let old = core::mem::replace(self, Self::new(depth));
-        let mut sides: [Vec<(Hash, Offset)>; 2] = Default::default();
-        let hash_of = |offset| old.record(offset).map(|record| hasher.hash(record.key()));
-        let [low, high] = &mut sides;
-        for offset in old.slots.offsets() {
-            let Some(hash) = hash_of(offset) else { continue };
-            let side = if hash.0 & bit == 0 { &mut *low } else { &mut *high };
-            side.push((hash, offset));
-        }
-        let mut bodies = old.bodies;
+        let mut old = core::mem::replace(self, Self::new(depth));
         let mut other = Self::new(depth);
-        for (segment, side) in [(&mut *self, &*low), (&mut other, &*high)] {
-            segment.slots = Slots::for_records(side.len().saturating_mul(5) / 4);
-            for &(hash, offset) in side {
-                segment.adopt(hash, old.arena.record(offset), &mut bodies);
-            }
+        for offset in old.slots.offsets() {
+            let bytes = old.arena.record(offset);
+            let Some(record) = Record::at(bytes) else { continue };
+            let hash = hasher.hash(record.key());
+            let side = if hash.0 & bit == 0 { &mut *self } else { &mut other };
+            side.adopt(hash, bytes, &mut old.bodies);
         }
         other
     }
@@ -350,13 +328,13 @@ impl Segment {
     /// Takes a record over from another segment.
     fn adopt(&mut self, hash: Hash, bytes: &[u8], bodies: &mut Bodies) {
         let Some(stored) = Record::at(bytes).and_then(|record| record.stored()) else { return };
+        if self.slots.is_full() {
+            self.slots.resize(self.len().saturating_mul(2).saturating_add(1));
+        }
         let offset = copy(bytes, &mut self.arena);
         self.slots.insert(hash, offset);
-        self.earliest = self.earliest.min(stored.expires());
-        if let Some(body) = stored.body().and_then(|place| bodies.remove(place)) {
-            let stored = self.keep(stored, body);
-            self.rewrite(offset, &stored);
-        }
+        let stored = self.keep(stored, stored.body().and_then(|place| bodies.remove(place)));
+        self.rewrite(offset, &stored);
     }
 }
 

@@ -177,26 +177,19 @@ impl Table {
     }
 
     /// Makes the record of `key`, or replaces its state; whether there was room.
-    pub fn put(&mut self, place: Place, key: Key<'_>, stored: Stored, body: Option<Body>, now: u64) -> bool {
-        if key.name.len() > record::MAX_NAME {
-            return false;
-        }
+    pub fn put(&mut self, place: Place, key: Key<'_>, stored: Stored, mut body: Option<Body>, now: u64) -> bool {
         self.may_expire(stored.expires());
         let place = self.fresh(place, key);
-        let (stored, body) = match self.segment_mut(place, key) {
-            Some((segment, offset)) => match segment.overwrite(offset, stored, body) {
-                Ok(()) => return true,
-                Err(back) => {
-                    self.remove(place, key);
-                    back
-                }
-            },
-            None => (stored, body),
-        };
-        self.insert(place.hash, key, stored, body, now)
+        if let Some((segment, offset)) = self.segment_mut(place, key) {
+            if segment.overwrite(offset, stored, &mut body) {
+                return true;
+            }
+            self.remove(place, key);
+        }
+        self.insert(place.hash, key, stored, &mut body, now)
     }
 
-    fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: Option<Body>, now: u64) -> bool {
+    fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: &mut Option<Body>, now: u64) -> bool {
         let bytes = record::size(key, &stored);
         // Every turn but the last halves what the key shares its segment with.
         for _ in 0..=MAX_DEPTH {
@@ -272,18 +265,19 @@ impl Table {
         }
     }
 
+    /// Drops what has expired from the next segment in turn; when something may expire in it.
     #[inline(never)]
-    fn look(&mut self, now: u64) {
+    fn look(&mut self, now: u64) -> u64 {
         self.made = 0;
         if self.next_look >= self.segments.len() {
             self.next_look = 0;
         }
-        if let Some(segment) = self.segments.get_mut(self.next_look) {
-            self.len = self.len.saturating_sub(segment.sweep(now));
-            segment.tidy();
-            self.changed();
-        }
-        self.next_look = self.next_look.saturating_add(1);
+        let Some(segment) = self.segments.get_mut(self.next_look) else { return u64::MAX };
+        self.next_look = self.next_look.wrapping_add(1);
+        self.len = self.len.wrapping_sub(segment.sweep(now));
+        segment.tidy();
+        self.version = self.version.wrapping_add(1);
+        segment.earliest
     }
 
     /// Drops expired records until there are at most `most`, or none has expired.
@@ -296,17 +290,7 @@ impl Table {
             if self.len <= most {
                 return;
             }
-            if self.next_look >= self.segments.len() {
-                self.next_look = 0;
-            }
-            if let Some(segment) = self.segments.get_mut(self.next_look) {
-                if segment.earliest <= now {
-                    self.len = self.len.saturating_sub(segment.sweep(now));
-                    self.version = self.version.wrapping_add(1);
-                }
-                earliest = earliest.min(segment.earliest);
-            }
-            self.next_look = self.next_look.saturating_add(1);
+            earliest = earliest.min(self.look(now));
         }
         // Every segment was looked at.
         self.earliest = earliest;
@@ -314,16 +298,10 @@ impl Table {
 
     /// Drops everything that has expired by `now`, log entries included.
     pub fn sweep(&mut self, now: u64) {
-        let mut earliest = u64::MAX;
         for segment in &mut self.segments {
             segment.expire_logs(now);
-            if segment.earliest <= now {
-                self.len = self.len.saturating_sub(segment.sweep(now));
-            }
-            earliest = earliest.min(segment.earliest);
         }
-        self.earliest = earliest;
-        self.changed();
+        self.shrink_to(0, now);
     }
 
     /// Drops every record that `drop` names.
