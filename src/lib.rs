@@ -33,7 +33,7 @@
 )]
 
 extern crate alloc;
-#[cfg(all(any(test, feature = "bindings", feature = "store"), not(feature = "worker")))]
+#[cfg(all(test, not(feature = "worker")))]
 extern crate std;
 
 pub mod algorithm;
@@ -59,6 +59,13 @@ struct Readme;
 pub mod keyspace;
 pub mod limiter;
 mod number;
+#[cfg(all(
+    target_arch = "wasm32",
+    target_os = "unknown",
+    any(feature = "bindings", feature = "store"),
+    not(feature = "worker")
+))]
+mod panics;
 pub mod policy;
 mod sorted_map;
 #[doc(hidden)]

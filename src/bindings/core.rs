@@ -1,7 +1,7 @@
 //! An engine as JavaScript calls it.
 
-use std::string::String;
-use std::vec::Vec;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -4,9 +4,9 @@
 //! call that finds nothing under its number does nothing.
 
 use core::cell::RefCell;
-use std::boxed::Box;
-use std::string::String;
-use std::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -1,8 +1,8 @@
 //! The store's wasm surface: what a Durable Object of the npm package and `file:` hold.
 
-use std::boxed::Box;
-use std::string::String;
-use std::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;

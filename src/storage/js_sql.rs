@@ -1,8 +1,10 @@
 //! A database in JavaScript: any object with `exec(query, ...bindings)` whose result has `raw()`, an iterable of rows as arrays:
 //! a Durable Object's `ctx.storage.sql` as it is, and a few lines over `node:sqlite`.
 
-use std::cell::OnceCell;
-use std::vec::Vec;
+#![allow(unsafe_code)]
+
+use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 use js_sys::{Array, JsString, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -40,10 +42,13 @@ extern "C" {
     fn raw(this: &Cursor) -> Result<JsValue, JsValue>;
 }
 
-std::thread_local! {
-    /// Every query as JavaScript text, made once.
-    static QUERIES: [OnceCell<JsString>; Query::COUNT] = const { [const { OnceCell::new() }; Query::COUNT] };
-}
+/// Every query as JavaScript text, made once.
+struct Queries([OnceCell<JsString>; Query::COUNT]);
+
+// SAFETY: a module of this target has one thread.
+unsafe impl Sync for Queries {}
+
+static QUERIES: Queries = Queries([const { OnceCell::new() }; Query::COUNT]);
 
 /// A database and whether its writes are gathered between `begin` and `commit`.
 pub struct JsSql {
@@ -96,10 +101,10 @@ impl Sql for JsSql {
 }
 
 fn with_text<T>(query: Query, run: impl FnOnce(&JsString) -> T) -> T {
-    QUERIES.with(|queries| match queries.get(query as usize) {
+    match QUERIES.0.get(query as usize) {
         Some(text) => run(text.get_or_init(|| query.text().into())),
         None => run(&query.text().into()),
-    })
+    }
 }
 
 /// A value that is a number as it is.

@@ -1,9 +1,9 @@
 //! What the store promises whatever the database is; the worked cases run over real ones in `tests/node` and
 //! `tests/workerd`.
 
+use alloc::string::String;
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
