@@ -67,6 +67,8 @@ mod number;
 ))]
 mod panics;
 pub mod policy;
+#[cfg(any(feature = "bindings", feature = "store", feature = "worker"))]
+mod single;
 mod sorted_map;
 #[doc(hidden)]
 pub mod storage;

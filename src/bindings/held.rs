@@ -3,14 +3,15 @@
 //! A class would bring its own counting of references and borrows to every function of it. Here one cell holds all, and a
 //! call that finds nothing under its number does nothing.
 
-use core::cell::RefCell;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::core::{Core, count, float, time};
+use crate::single::Single;
 use crate::{Engine, Flow, Options, Session};
 
 /// A session, and what it wants after the last bytes.
@@ -31,13 +32,11 @@ struct All {
     free: usize,
 }
 
-std::thread_local! {
-    static ALL: RefCell<All> = const { RefCell::new(All { held: Vec::new(), free: 0 }) };
-}
+static ALL: Single<RefCell<All>> = Single::new(RefCell::new(All { held: Vec::new(), free: 0 }));
 
 /// Does something with all that is held. No call in here calls back into JavaScript, so nothing is held twice.
 fn all<T>(act: impl FnOnce(&mut All) -> Option<T>) -> Option<T> {
-    ALL.with(|all| act(&mut *all.try_borrow_mut().ok()?))
+    act(&mut *ALL.try_borrow_mut().ok()?)
 }
 
 /// Does something with the engine of that number.

@@ -1,8 +1,6 @@
 //! A database in JavaScript: any object with `exec(query, ...bindings)` whose result has `raw()`, an iterable of rows as arrays:
 //! a Durable Object's `ctx.storage.sql` as it is, and a few lines over `node:sqlite`.
 
-#![allow(unsafe_code)]
-
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
@@ -11,6 +9,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Bind, Cell, Query, Sql, large_text};
+use crate::single::Single;
 
 #[wasm_bindgen]
 extern "C" {
@@ -43,12 +42,7 @@ extern "C" {
 }
 
 /// Every query as JavaScript text, made once.
-struct Queries([OnceCell<JsString>; Query::COUNT]);
-
-// SAFETY: a module of this target has one thread.
-unsafe impl Sync for Queries {}
-
-static QUERIES: Queries = Queries([const { OnceCell::new() }; Query::COUNT]);
+static QUERIES: Single<[OnceCell<JsString>; Query::COUNT]> = Single::new([const { OnceCell::new() }; Query::COUNT]);
 
 /// A database and whether its writes are gathered between `begin` and `commit`.
 pub struct JsSql {
@@ -101,7 +95,7 @@ impl Sql for JsSql {
 }
 
 fn with_text<T>(query: Query, run: impl FnOnce(&JsString) -> T) -> T {
-    match QUERIES.0.get(query as usize) {
+    match QUERIES.get(query as usize) {
         Some(text) => run(text.get_or_init(|| query.text().into())),
         None => run(&query.text().into()),
     }
