@@ -5,7 +5,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::core::{Core, float, number, positive, time};
+use super::core::{Core, float, number, time};
 use super::{held, scratch};
 use crate::Positive;
 use crate::algorithm::{FixedWindow, Rule, Schedule, SlidingWindow};
@@ -25,15 +25,15 @@ pub(super) struct Simulated {
 #[wasm_bindgen(js_name = addRule)]
 pub fn add_rule(core: usize, kind: u32, limit: f64, interval: f64, burst: f64, rate: &str) -> bool {
     let rule = || {
-        let limit = positive("limit", limit).ok()?;
-        let interval = positive("interval", interval).ok()?;
+        let positive = |value: f64| Positive::new(time(value));
+        let (limit, interval, burst) = (positive(limit)?, positive(interval)?, positive(burst)?);
         let (numerator, denominator) = match kind {
             0 => return Some((Rule::Fixed(FixedWindow::new(limit, interval)), 0.0)),
             1 => return Some((Rule::Sliding(SlidingWindow::new(limit, interval)), 0.0)),
             2 => (interval.get(), limit.get()),
             _ => Rate::parse(rate.as_bytes()).ok()?.spacing(),
         };
-        let schedule = Schedule::spaced(numerator, denominator, positive("burst", burst).ok()?)?;
+        let schedule = Schedule::spaced(numerator, denominator, burst)?;
         Some((Rule::Schedule(schedule), float(denominator) / float(numerator)))
     };
     let added = held::core(core, |core| {

@@ -1,13 +1,14 @@
 //! What the server says of itself.
 
+use alloc::string::String;
+
 use super::counters::FAMILIES;
 use super::execute::Backend;
 use super::parse::Command;
 use super::resp::Writer;
 use super::table::{COMMANDS, Entry, Names, Word, find};
 use crate::keyspace::Space;
-use crate::text::Part::{Number, Text};
-use crate::text::{joined, push, push_number};
+use crate::text::{push, push_number};
 
 /// `COMMAND` and its subcommands.
 pub(super) fn describe(command: &Command<'_>, writer: &mut Writer<'_>) {
@@ -62,19 +63,22 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     engine.advance(now);
     let records = engine.keyspace().len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
-    let (keys, records, limiters) = (Number(keys as u64), Number(records as u64), Number(limiters as u64));
-    let mut text = joined(&[
-        Text(concat!("# Server\r\ntidegate_version:", env!("CARGO_PKG_VERSION"), "\r\nredis_mode:standalone\r\n\r\n")),
-        Text("# Keyspace\r\ndb0:keys="),
-        keys,
-        Text(",expires="),
-        keys,
-        Text("\r\n\r\n# Tidegate\r\nrecords:"),
-        records,
-        Text("\r\nlimiters:"),
-        limiters,
-        Text("\r\n\r\n# Commands"),
-    ]);
+    let mut text = String::from(concat!(
+        "# Server\r\ntidegate_version:",
+        env!("CARGO_PKG_VERSION"),
+        "\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\n",
+    ));
+    let figures = [
+        ("db0:keys=", keys),
+        (",expires=", keys),
+        ("\r\n\r\n# Tidegate\r\nrecords:", records),
+        ("\r\nlimiters:", limiters),
+    ];
+    for (name, figure) in figures {
+        push(&mut text, name);
+        push_number(&mut text, figure as u64);
+    }
+    push(&mut text, "\r\n\r\n# Commands");
     let (counts, _) = backend.engine().counters().counts().as_chunks();
     for (family, [allowed, denied, error]) in FAMILIES.iter().zip(counts) {
         push(&mut text, "\r\n");

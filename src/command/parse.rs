@@ -42,7 +42,7 @@ pub struct Command<'a> {
 
 impl<'a> Command<'a> {
     /// The command that the arguments, its name first, call.
-    #[inline(never)]
+    #[cfg_attr(target_family = "wasm", inline(never))]
     pub fn of(arguments: Arguments<'a>) -> Self {
         let (name, arguments) = arguments.split_first().unwrap_or((&NAMELESS, &[]));
         Self {

@@ -27,16 +27,19 @@ impl<'a> Writer<'a> {
     }
 
     /// A status, such as `OK`.
+    #[inline(never)]
     pub fn status(&mut self, text: &str) {
         self.line(b'+', text.as_bytes());
     }
 
     /// `OK`.
+    #[inline(never)]
     pub fn ok(&mut self) {
         self.status("OK");
     }
 
     /// An error's whole text, its code first.
+    #[inline(never)]
     pub fn error_text(&mut self, text: &str) {
         self.line(b'-', text.as_bytes());
     }
@@ -61,6 +64,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The head of an array of `length` replies, which follow.
+    #[inline(never)]
     pub fn array(&mut self, length: usize) {
         self.head(b'*', length);
     }
@@ -80,6 +84,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A text as a bulk string.
+    #[inline(never)]
     pub fn text(&mut self, text: &str) {
         self.bulk(text.as_bytes());
     }
