@@ -63,11 +63,17 @@ try {
     progress(`workerd, round ${turn + 1} of ${ROUNDS}`);
     // The order turns around from round to round: what else the machine does changes slower than that.
     const order = Object.entries(paths);
+    const measured: Record<string, Awaited<ReturnType<typeof round>>> = {};
     for (const [path, checks] of turn % 2 === 0 ? order : order.toReversed()) {
-      const measured = await round(`/${path}`, checks);
-      if (turn < 0) continue;
+      measured[path] = await round(`/${path}`, checks);
+    }
+    const { counter } = measured;
+    if (turn < 0 || counter === undefined) continue;
+    for (const [path, row] of Object.entries(measured)) {
+      // Each beside the counter of its own round: the columns' medians come from different moments of the machine.
+      const columns = { ...row, beside: row.rate / counter.rate, cpuBeside: counter.cpu / row.cpu };
       values[path] ??= {};
-      for (const [column, value] of Object.entries(measured)) {
+      for (const [column, value] of Object.entries(columns)) {
         values[path][column] ??= [];
         values[path][column].push(value);
       }

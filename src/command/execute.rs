@@ -54,30 +54,55 @@ pub fn execute<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, wri
     backend.engine().counters.count(command.entry.kind, outcome);
 }
 
+/// As [`execute`] of `GCRA.LIMIT` or `RATELIMIT.CHECK`, whose replies are five integers: the integers.
+///
+/// # Errors
+/// What the command replies with.
+#[cfg(feature = "store")]
+pub(crate) fn decide<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>) -> Result<[i64; 5], Error> {
+    let done = backend.prepare(now, command).and_then(|()| five(backend.engine(), now, command));
+    let outcome = match done {
+        Ok((true, _)) => Outcome::Allowed,
+        Ok((false, _)) => Outcome::Denied,
+        Err(_) => Outcome::Error,
+    };
+    backend.engine().counters.count(command.entry.kind, outcome);
+    done.map(|(_, integers)| integers)
+}
+
+/// Whether `GCRA.LIMIT` or `RATELIMIT.CHECK` admits its request, and the integers that it replies.
+fn five(engine: &mut Engine, now: u64, command: &Command<'_>) -> Result<(bool, [i64; 5]), Error> {
+    let (first, second) = (command.first, command.second);
+    let [one, two, three, _] = command.integers;
+    if command.entry.kind == Kind::LimiterCheck {
+        let decision = engine.rate_limit_check(now, first, second, one)?;
+        return Ok((decision.allowed, check(&decision)));
+    }
+    let decision = engine.gcra_limit(now, first, one, two, three)?;
+    let integers = [
+        i64::from(decision.denied),
+        signed(decision.limit),
+        signed(decision.remaining),
+        decision.retry.or(-1),
+        signed(decision.reset_after),
+    ];
+    Ok((!decision.denied, integers))
+}
+
 /// Runs the command and writes its reply; whether what it asked for was admitted.
 fn run<B: Backend>(backend: &mut B, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<bool, Error> {
     let engine = backend.engine();
     let (first, second) = (command.first, command.second);
-    let [one, two, three, _] = command.integers;
     match command.entry.kind {
-        Kind::GcraLimit => {
-            let decision = engine.gcra_limit(now, first, one, two, three)?;
-            writer.integers([
-                i64::from(decision.denied),
-                signed(decision.limit),
-                signed(decision.remaining),
-                decision.retry.or(-1),
-                signed(decision.reset_after),
-            ]);
-            return Ok(!decision.denied);
-        }
-        Kind::LimiterCheck => {
-            let decision = engine.rate_limit_check(now, first, second, one)?;
-            return Ok(check(writer, &decision));
+        Kind::GcraLimit | Kind::LimiterCheck => {
+            let (admitted, integers) = five(engine, now, command)?;
+            writer.integers(integers);
+            return Ok(admitted);
         }
         Kind::LimiterPeek => {
             let decision = engine.rate_limit_peek(now, first, second)?;
-            return Ok(check(writer, &decision));
+            writer.integers(check(&decision));
+            return Ok(decision.allowed);
         }
         Kind::Throttle => return throttle(engine, now, command, writer),
         Kind::LimiterCreate => {
@@ -136,15 +161,14 @@ fn throttle(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut W
 }
 
 /// The reply of a check; whether it was admitted.
-fn check(writer: &mut Writer<'_>, decision: &CheckDecision) -> bool {
-    writer.integers([
+fn check(decision: &CheckDecision) -> [i64; 5] {
+    [
         i64::from(decision.allowed),
         signed(decision.remaining),
         decision.retry.or(0),
         signed(decision.limit),
         signed(decision.current),
-    ]);
-    decision.allowed
+    ]
 }
 
 fn stats(writer: &mut Writer<'_>, name: &[u8], limiter: &Limiter, unique_keys: usize) {

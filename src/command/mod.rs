@@ -19,6 +19,8 @@ mod transaction;
 
 pub use counters::Counters;
 pub use execute::Backend;
+#[cfg(feature = "store")]
+pub(crate) use execute::decide;
 pub use parse::Command;
 #[cfg(feature = "worker")]
 pub(crate) use session::equal_in_constant_time;

@@ -9,10 +9,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::js_sql::{Database, JsSql};
 use super::{OpenError, Store, StoreOptions, Swept, VERSION};
-use crate::command::Backend;
+use crate::command::{Backend, Command};
+use crate::number::MAX_INTEGER;
 use crate::text::Part::{Number, Text};
-use crate::text::joined;
-use crate::{Flow, Options, Session};
+use crate::text::{joined, push, push_number};
+use crate::{Error, Flow, Options, Positive, Session};
 
 /// Text of up to so many bytes is faster made of its characters' codes than by a decoder.
 const SHORT: usize = 128;
@@ -29,6 +30,8 @@ pub struct DurableStore {
     store: Store<JsSql>,
     session: Session,
     flow: Flow,
+    /// What the last typed call came to.
+    answer: Result<Result<[i64; 5], Error>, JsValue>,
 }
 
 #[wasm_bindgen]
@@ -56,7 +59,7 @@ impl DurableStore {
                 Text(" and older; use a newer tidegate"),
             ])),
         })?;
-        Ok(Self { store, session: Session::new(1), flow: Flow::Continue })
+        Ok(Self { store, session: Session::new(1), flow: Flow::Continue, answer: Ok(Ok([0; 5])) })
     }
 
     /// Takes whole commands of a new client; the replies, once what they changed is written.
@@ -87,6 +90,63 @@ impl DurableStore {
             Ok(text) => JsValue::from_str(text),
             Err(_) => js_sys::Uint8Array::from(output.as_slice()).into(),
         })
+    }
+
+    /// `GCRA.LIMIT`, once what it changed is written: whether `number` has its reply, each integer of which a number holds then.
+    /// Else `answer` has it.
+    #[wasm_bindgen(js_name = gcraLimit)]
+    pub fn gcra_limit(&mut self, now: f64, key: &str, period: f64, burst: f64, count: f64) -> bool {
+        self.decide(now, &[b"gcra.limit", key.as_bytes()], &[("period", period), ("burst", burst), ("count", count)])
+    }
+
+    /// `RATELIMIT.CHECK`, as `gcraLimit`.
+    #[wasm_bindgen(js_name = rateLimitCheck)]
+    pub fn rate_limit_check(&mut self, now: f64, name: &str, key: &str, cost: f64) -> bool {
+        self.decide(now, &[b"ratelimit.check", name.as_bytes(), key.as_bytes()], &[("cost", cost)])
+    }
+
+    /// An integer of the last decision.
+    #[expect(clippy::cast_precision_loss, reason = "it was looked at")]
+    pub fn number(&self, index: usize) -> f64 {
+        match &self.answer {
+            Ok(Ok(integers)) => integers.get(index).map_or(f64::NAN, |integer| *integer as f64),
+            _ => f64::NAN,
+        }
+    }
+
+    /// The last decision as text: its integers with commas in between, or why there is none, which begins with a capital letter.
+    ///
+    /// # Errors
+    /// As `call`.
+    pub fn answer(&mut self) -> Result<String, JsValue> {
+        match core::mem::replace(&mut self.answer, Ok(Ok([0; 5])))? {
+            Ok(integers) => {
+                let mut text = String::new();
+                for (index, integer) in integers.into_iter().enumerate() {
+                    push(&mut text, if index == 0 { "" } else { "," });
+                    push(&mut text, if integer < 0 { "-" } else { "" });
+                    push_number(&mut text, integer.unsigned_abs());
+                }
+                Ok(text)
+            }
+            Err(error) => Ok(error.reply()),
+        }
+    }
+
+    fn decide(&mut self, now: f64, arguments: &[&[u8]], values: &[(&'static str, f64)]) -> bool {
+        let read = || {
+            let mut integers = [Positive::ONE; 4];
+            for (integer, (argument, value)) in integers.iter_mut().zip(values) {
+                *integer = positive(argument, *value)?;
+            }
+            Command::of_integers(arguments, integers)
+        };
+        self.answer = match read() {
+            Ok(command) => self.store.decide(time(now), &command),
+            Err(error) => Ok(Err(error)),
+        };
+        let held = |integer: &i64| integer.unsigned_abs() <= MAX_INTEGER;
+        matches!(&self.answer, Ok(Ok(integers)) if integers.iter().all(held))
     }
 
     /// As `call`, from one client whose bytes may be cut anywhere.
@@ -208,6 +268,13 @@ impl StoreClient {
 
 fn text(text: &str) -> JsValue {
     String::from(text).into()
+}
+
+/// An integer from JavaScript that must be from 1 to 2^53 - 1.
+#[expect(clippy::float_cmp, reason = "a whole number is the same in both")]
+fn positive(argument: &'static str, value: f64) -> Result<Positive, Error> {
+    let whole = time(value);
+    if float(whole) == value { Positive::named(argument, whole) } else { Err(Error::NotAnInteger) }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]

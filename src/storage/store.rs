@@ -8,6 +8,8 @@ use super::known::Known;
 use super::schema::{META, MIGRATIONS, RECORD, VERSION, put};
 use super::sweep::Pass;
 use super::{Bind, Query, Sql};
+#[cfg(feature = "store")]
+use crate::command::decide;
 use crate::command::{Backend, Command};
 use crate::keyspace::{Change, Space};
 use crate::sorted_map::SortedMap;
@@ -146,17 +148,41 @@ impl<S: Sql> Store<S> {
         input: &[u8],
         output: &mut Vec<u8>,
     ) -> Result<Flow, S::Failure> {
+        self.make_room()?;
+        let flow = session.feed(self, now, input, output);
+        self.write_down(now)?;
+        Ok(flow)
+    }
+
+    /// The integers that `GCRA.LIMIT` or `RATELIMIT.CHECK` replies, as [`Store::feed`] of it alone.
+    ///
+    /// # Errors
+    /// As [`Store::feed`]; inside, what the command replies with.
+    #[cfg(feature = "store")]
+    pub(super) fn decide(&mut self, now: u64, command: &Command<'_>) -> Result<Result<[i64; 5], Error>, S::Failure> {
+        self.make_room()?;
+        let integers = decide(self, now, command);
+        self.write_down(now)?;
+        Ok(integers)
+    }
+
+    /// Lets go of what is in memory when that is too much.
+    fn make_room(&mut self) -> Result<(), S::Failure> {
         if self.known.len() > self.options.cached_keys {
             self.save_denials()?;
             self.forget();
         }
-        let flow = session.feed(self, now, input, output);
+        Ok(())
+    }
+
+    /// Writes what commands changed, unless they failed.
+    fn write_down(&mut self, now: u64) -> Result<(), S::Failure> {
         if let Some(failure) = self.failed.take() {
             return Err(failure);
         }
         self.flush()?;
         self.note_denials(now);
-        Ok(flow)
+        Ok(())
     }
 
     /// When [`Store::save_denials`] is due: some units were refused that the database does not know of.

@@ -57,6 +57,10 @@ impl<S: Sql> Store<S> {
             return Ok(Swept::Empty);
         }
         let mut pass = core::mem::take(&mut self.pass);
+        if pass.after.is_none() {
+            // All that was written so far is in front of this pass.
+            self.earliest = None;
+        }
         let (space, name, at) = pass.after.take().unwrap_or((BEFORE_ALL, Box::default(), 0));
         let [space, name, at] = [Bind::Integer(space), Bind::Bytes(&name), Bind::Integer(at)];
         let skipped = Bind::Integer(rows.saturating_sub(1).into());

@@ -50,7 +50,11 @@ impl<S: Sql> Store<S> {
         }
         let changes = core::mem::take(&mut self.pending);
         self.sql.begin()?;
-        self.write_all(changes)?;
+        match changes.as_slice() {
+            // Most of what is ever written: what one admission changed.
+            [Change::Put(space, name)] => self.write_record(Key { space: *space, name }, Extent::Whole)?,
+            _ => self.write_all(changes)?,
+        }
         self.sql.commit()
     }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { HotKVError } from "tidegate";
 import { type ConformingStore, itConforms } from "../conformance.ts";
 import { parseReply, resp } from "../node/vectors.ts";
@@ -50,6 +50,46 @@ async function openObject(): Promise<ConformingStore> {
   };
 }
 
+/** As {@link openObject}, with every check that can be asked by its plain arguments asked so. */
+async function openObjectTyped(): Promise<ConformingStore> {
+  const store = await openObject();
+  const object = `engine ${namespaces}`;
+  return {
+    ...store,
+    command: async (at, command) => {
+      const typed = typedOf(command);
+      return typed === undefined ? store.command(at, command) : readTyped(await ask("/typed", { object, at, typed }));
+    },
+  };
+}
+
+type Typed = readonly ["gcraLimit" | "rateLimitCheck", ...(string | number)[]];
+
+/** The call that stands for a command, when its numbers are some. */
+function typedOf([name = "", ...args]: readonly string[]): Typed | undefined {
+  const isNumber = (text: string | undefined) => text !== undefined && /^[1-9]\d{0,14}$/.test(text);
+  switch (name.toUpperCase()) {
+    case "GCRA.LIMIT": {
+      const [key, period, burst, count = "1"] = args;
+      if (key === undefined || args.length > 4 || ![period, burst, count].every(isNumber)) return undefined;
+      return ["gcraLimit", key, Number(period), Number(burst), Number(count)];
+    }
+    case "RATELIMIT.CHECK": {
+      const [limiter, key, option = "COST", cost = "1"] = args;
+      if (limiter === undefined || key === undefined || args.length > 4 || args.length === 3) return undefined;
+      if (option.toUpperCase() !== "COST" || !isNumber(cost)) return undefined;
+      return ["rateLimitCheck", limiter, key, Number(cost)];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readTyped(answer: unknown): unknown {
+  if (typeof answer === "string" && answer.startsWith("[")) return JSON.parse(answer);
+  throw HotKVError.fromReply(String(answer));
+}
+
 /** A namespace of its own over the package's class in workerd. */
 async function openNamespace(placement: "tag" | "slot"): Promise<ConformingStore> {
   const options = { namespace: `vectors ${++namespaces}`, placement, denyCacheMs: 0 };
@@ -67,6 +107,62 @@ async function openNamespace(placement: "tag" | "slot"): Promise<ConformingStore
 
 describe("a Durable Object: the worked cases hold, its engine ended and built anew after every seventh step", () => {
   itConforms(openObject, { reopenEvery: 7 });
+});
+
+describe("a Durable Object asked by plain arguments: the worked cases hold, its engine ended and built anew", () => {
+  itConforms(openObjectTyped, { reopenEvery: 7 });
+
+  it("what is wrong gets the error that the command gets, and changes nothing", async () => {
+    const store = await openObject();
+    const object = `engine ${namespaces}`;
+    const at = 1_764_547_200_000;
+    await store.command(at, ["SET", "text", "hello"]);
+    await store.command(at, ["RATELIMIT.CREATE", "uploads", "5", "1000"]);
+    const long = "x".repeat(4097);
+    const errors: [Typed, string][] = [
+      [["gcraLimit", "text", 1000, 5, 1], "WRONGTYPE Operation against a key holding the wrong kind of value"],
+      [["gcraLimit", long, 1000, 5, 1], "ERR key must be at most 4096 bytes, not 4097"],
+      [["gcraLimit", "k", 1.5, 5, 1], "ERR value is not an integer or out of range"],
+      [["gcraLimit", "k", 1000, -1, 1], "ERR value is not an integer or out of range"],
+      [["gcraLimit", "k", 1000, 5, 0], "ERR count must be an integer from 1 to 9007199254740991, not 0"],
+      [["rateLimitCheck", "nobody", "k", 1], "ERR limiter not found"],
+      [["rateLimitCheck", "uploads", long, 1], "ERR key must be at most 4096 bytes, not 4097"],
+    ];
+    for (const [typed, error] of errors) assert.equal(await ask("/typed", { object, at, typed }), error);
+    for (const command of [
+      ["GCRA.LIMIT", "text", "1000", "5"],
+      ["GCRA.LIMIT", long, "1000", "5"],
+      ["RATELIMIT.CHECK", "nobody", "k"],
+      ["RATELIMIT.CHECK", "uploads", long],
+    ]) {
+      const message = errors.find(([typed]) => typed[1] === command[1] && typed[2] !== 1.5)?.[1];
+      await assert.rejects(store.command(at, command), { message });
+    }
+    assert.equal(await store.command(at, ["GET", "text"]), "hello");
+    assert.equal(await store.command(at, ["DBSIZE"]), 1);
+  });
+
+  it("integers past 2^53 come whole", async () => {
+    const object = `past ${++namespaces}`;
+    const typed: Typed = ["gcraLimit", "k", Number.MAX_SAFE_INTEGER, 1, 1];
+    assert.equal(await ask("/typed", { object, at: 1000, typed }), "[0,1,0,-1,9007199254740991]");
+    assert.equal(await ask("/typed", { object, at: 0, typed }), "1,1,0,9007199254741991,9007199254741991");
+    const options = { namespace: `past ${namespaces}`, denyCacheMs: 0 };
+    const command = ["GCRA.LIMIT", "k", Number.MAX_SAFE_INTEGER, 1, 1];
+    await ask("/run", { at: 1000, options, commands: [command] });
+    assert.deepEqual(await ask("/run", { at: 0, options, commands: [command] }), [
+      [1, 1, 0, "9007199254741991n", "9007199254741991n"],
+    ]);
+  });
+
+  it("text with half a character is never asked", async () => {
+    const options = { namespace: `half ${++namespaces}` };
+    const [reply] = await ask<[{ error: string }]>("/parallel", {
+      options,
+      commands: [["GCRA.LIMIT", "\ud83c", 1000, 1, 1]],
+    });
+    assert.match(reply.error, /well-formed text/);
+  });
 });
 
 // Every key is in an object of its own, which knows only the times that it served itself. Where the cases let the clock step

@@ -38,14 +38,24 @@ export class TestObject extends TidegateObject {
   }
 
   override execute(commands: string | Uint8Array) {
+    return this.#counted(() => super.execute(commands));
+  }
+
+  override gcraLimit(key: string, period: number, burst: number, count: number) {
+    return this.#counted(() => super.gcraLimit(key, period, burst, count));
+  }
+
+  override rateLimitCheck(name: string, key: string, cost: number) {
+    return this.#counted(() => super.rateLimitCheck(name, key, cost));
+  }
+
+  #counted<T>(run: () => T | Promise<T>): T | Promise<T> {
     calls.count++;
     if (this.#engine !== engines) this.closeEngine();
     this.#engine = engines;
-    if (calls.delayMs > 0) {
-      return new Promise<void>((done) => setTimeout(done, calls.delayMs)).then(() => super.execute(commands));
-    }
+    if (calls.delayMs > 0) return new Promise<void>((done) => setTimeout(done, calls.delayMs)).then(run);
     executing = true;
-    const replies = super.execute(commands);
+    const replies = run();
     executing = false;
     return replies;
   }
@@ -78,6 +88,7 @@ interface Ask {
   readonly commands?: readonly Command[];
   readonly options?: Omit<HotKVOptions, "binding">;
   readonly object?: string;
+  readonly typed?: readonly (string | number)[];
   readonly objects?: readonly string[];
   readonly at?: number | null;
   readonly delayMs?: number;
@@ -101,6 +112,15 @@ export default {
         const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
         const replies = await client.pipeline(ask.commands ?? []);
         return Response.json(replies.map(shown));
+      }
+      case "/typed": {
+        const stub = env.TIDEGATE.get(env.TIDEGATE.idFromName(ask.object ?? "")) as unknown as TestObject;
+        const [call, name, ...rest] = ask.typed ?? [];
+        const answer =
+          call === "gcraLimit"
+            ? stub.gcraLimit(String(name), Number(rest[0]), Number(rest[1]), Number(rest[2]))
+            : stub.rateLimitCheck(String(name), String(rest[0]), Number(rest[1]));
+        return Response.json(await answer);
       }
       case "/parallel": {
         const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
@@ -169,6 +189,8 @@ function memory(): WebAssembly.Memory {
 
 function shown(reply: Reply): unknown {
   if (reply instanceof HotKVError) return { error: reply.message, code: reply.code, retryable: reply.retryable };
+  if (typeof reply === "bigint") return `${reply}n`;
+  if (Array.isArray(reply)) return reply.map(shown);
   if (reply instanceof Map) return Object.fromEntries(reply);
   return reply;
 }

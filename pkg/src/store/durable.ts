@@ -48,6 +48,16 @@ export class Durable {
     return this.#run((core) => core.callText(now, commands));
   }
 
+  /** `GCRA.LIMIT`, as {@link Durable.callWire} of it alone; {@link decision} says how it answers. */
+  gcraLimit(now: number, key: string, period: number, burst: number, count: number): string {
+    return this.#run((core) => decision(core, core.gcraLimit(now, key, period, burst, count)));
+  }
+
+  /** `RATELIMIT.CHECK`, as {@link Durable.gcraLimit}. */
+  rateLimitCheck(now: number, name: string, key: string, cost: number): string {
+    return this.#run((core) => decision(core, core.rateLimitCheck(now, name, key, cost)));
+  }
+
   /** Takes bytes of the one client that is connected all the time. */
   feed(now: number, bytes: Uint8Array): Uint8Array {
     return this.#run((core) => core.feed(now, bytes));
@@ -120,6 +130,12 @@ export class Durable {
       throw error;
     }
   }
+}
+
+/** The last decision: JSON of its integers; without the brackets when a number does not hold them all; or its error, in capitals. */
+function decision(core: Core, inNumbers: boolean): string {
+  if (!inNumbers) return core.answer();
+  return `[${core.number(0)},${core.number(1)},${core.number(2)},${core.number(3)},${core.number(4)}]`;
 }
 
 /** One client's side of the protocol over a store. */

@@ -52,11 +52,32 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
     try {
       const replies = this.#durable.callWire(this.now(), commands);
       this.#saveDenialsInTime();
-      const earliest = this.#durable.takeEarliest();
-      if (earliest === undefined || typeof this.#alarm === "number") return replies;
-      return this.#arm(earliest).then(() => replies);
+      return this.#armed(replies);
     } catch (error) {
-      return { unavailable: `the object's engine failed, and is built anew by the next call: ${text(error)}` };
+      return unavailable(error);
+    }
+  }
+
+  /**
+   * `GCRA.LIMIT` alone, for less than {@link TidegateObject.execute} of it: JSON of the integers that it replies, without its
+   * brackets where one of them is past 2^53, or its error, which begins with a capital letter.
+   */
+  gcraLimit(key: string, period: number, burst: number, count: number): string | Unavailable | Promise<string> {
+    try {
+      return this.#armed(this.#durable.gcraLimit(this.now(), key, period, burst, count));
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
+
+  /** `RATELIMIT.CHECK` alone, as {@link TidegateObject.gcraLimit}. */
+  rateLimitCheck(name: string, key: string, cost: number): string | Unavailable | Promise<string> {
+    try {
+      const reply = this.#durable.rateLimitCheck(this.now(), name, key, cost);
+      this.#saveDenialsInTime();
+      return this.#armed(reply);
+    } catch (error) {
+      return unavailable(error);
     }
   }
 
@@ -83,6 +104,13 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
   /** Lets go of the memory, having saved what a clean end saves: for tests of what a new object finds. */
   protected closeEngine(): void {
     this.#durable.close();
+  }
+
+  /** `replies`, once an alarm is set for what they made expire. */
+  #armed<T>(replies: T): T | Promise<T> {
+    if (typeof this.#alarm === "number") return replies;
+    const earliest = this.#durable.takeEarliest();
+    return earliest === undefined ? replies : this.#arm(earliest).then(() => replies);
   }
 
   /** Sets the alarm for `earliest`, unless one is set: at most one, and one write for many admissions. */
@@ -116,6 +144,7 @@ function maxLimiters(env: unknown): number | undefined {
   return Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
 }
 
-function text(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+function unavailable(error: unknown): Unavailable {
+  const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { unavailable: `the object's engine failed, and is built anew by the next call: ${why}` };
 }

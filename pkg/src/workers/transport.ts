@@ -1,3 +1,4 @@
+import { isPositive } from "../arguments.ts";
 import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { decodeReplies, decodeText } from "../resp/decode.ts";
@@ -5,7 +6,7 @@ import { encodeWire } from "../resp/encode.ts";
 import type { Transport } from "../transport.ts";
 import { DenialCache } from "./denials.ts";
 import { createLimiter, dropLimiter } from "./directory.ts";
-import type { Wire } from "./object.ts";
+import type { Unavailable, Wire } from "./object.ts";
 import { directoryObject, keyObject, type Placement, shortened } from "./placement.ts";
 import { nameOf, routeOf } from "./route.ts";
 
@@ -49,7 +50,9 @@ export interface ObjectsOptions {
 }
 
 interface Stub {
-  execute(commands: Wire): Promise<Wire | { readonly unavailable: string }>;
+  execute(commands: Wire): Promise<Wire | Unavailable>;
+  gcraLimit(key: string, period: number, burst: number, count: number): Promise<string | Unavailable>;
+  rateLimitCheck(name: string, key: string, cost: number): Promise<string | Unavailable>;
 }
 
 /** Commands for one object, gathered until the present turn ends. */
@@ -242,15 +245,16 @@ export class ObjectsTransport implements Transport {
     const name = await shortened(object);
     const reads = this.#calls.get(object)?.reads ?? false;
     this.#calls.delete(object);
-    const asked = encodeWire(commands);
-    let answer: Wire | { readonly unavailable: string };
+    const alone = commands.length === 1 ? decisionOf(commands[0] as Command) : undefined;
+    const ask: (stub: Stub) => Promise<Wire | Unavailable> = alone ?? executing(encodeWire(commands));
+    let answer: Wire | Unavailable;
     try {
       try {
-        answer = await this.#execute(name, asked);
+        answer = await this.#call(name, ask);
       } catch (error) {
         // Only what changes nothing can be asked twice: the platform never says that a call did not run.
         if (!reads || !isRetryable(error)) throw error;
-        answer = await this.#execute(name, asked);
+        answer = await this.#call(name, ask);
       }
     } catch (cause) {
       if (cause instanceof HotKVError) throw cause;
@@ -261,13 +265,14 @@ export class ObjectsTransport implements Transport {
     if (typeof answer === "object" && "unavailable" in answer) {
       throw new HotKVError("STORE_UNAVAILABLE", answer.unavailable, { retryable: true });
     }
+    if (alone !== undefined && typeof answer === "string") return [readDecision(answer)];
     const replies = typeof answer === "string" ? decodeText(answer) : decodeReplies(answer);
     if (replies.length === commands.length) return replies;
     throw new HotKVError("STORE_UNAVAILABLE", `${replies.length} replies came to ${commands.length} commands`);
   }
 
-  #execute(name: string, asked: Wire): Promise<Wire | { readonly unavailable: string }> {
-    const answering = this.#stub(name).execute(asked);
+  #call(name: string, ask: (stub: Stub) => Promise<Wire | Unavailable>): Promise<Wire | Unavailable> {
+    const answering = ask(this.#stub(name));
     return this.#timeoutMs === undefined ? answering : this.#within(answering, this.#timeoutMs);
   }
 
@@ -297,6 +302,34 @@ export class ObjectsTransport implements Transport {
       clearTimeout(timer);
     }
   }
+}
+
+function executing(asked: Wire): (stub: Stub) => Promise<Wire | Unavailable> {
+  return (stub) => stub.execute(asked);
+}
+
+/** How to ask a decision that goes without the protocol; `undefined` for any other command. */
+function decisionOf(command: Command): ((stub: Stub) => Promise<string | Unavailable>) | undefined {
+  if (command.length !== 5) return undefined;
+  const [name, first, second, third, count] = command;
+  if (typeof first !== "string" || !first.isWellFormed() || !isPositive(count)) return undefined;
+  if (name === "GCRA.LIMIT" && isPositive(second) && isPositive(third)) {
+    return (stub) => stub.gcraLimit(first, second, third, count);
+  }
+  if (name === "RATELIMIT.CHECK" && typeof second === "string" && second.isWellFormed() && third === "COST") {
+    return (stub) => stub.rateLimitCheck(first, second, count);
+  }
+  return undefined;
+}
+
+/** The reply that an object gave as text: what JSON is, an array; digits with commas in between; or an error. */
+function readDecision(text: string): Reply {
+  if (text.startsWith("[")) return JSON.parse(text);
+  if (text >= "A") return HotKVError.fromReply(text);
+  return text.split(",").map((digits) => {
+    const integer = Number(digits);
+    return Number.isSafeInteger(integer) ? integer : BigInt(digits);
+  });
 }
 
 /** An unavailable store in the place of the reply that is missing. */
