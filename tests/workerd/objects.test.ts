@@ -142,17 +142,13 @@ describe("a Durable Object asked by plain arguments: the worked cases hold, its 
     assert.equal(await store.command(at, ["DBSIZE"]), 1);
   });
 
-  it("integers past 2^53 come whole", async () => {
-    const object = `past ${++namespaces}`;
+  it("a budget may take 285,000 years to recover, which no alarm can wait for", async () => {
+    const object = `years ${++namespaces}`;
     const typed: Typed = ["gcraLimit", "k", Number.MAX_SAFE_INTEGER, 1, 1];
     assert.equal(await ask("/typed", { object, at: 1000, typed }), "[0,1,0,-1,9007199254740991]");
-    assert.equal(await ask("/typed", { object, at: 0, typed }), "1,1,0,9007199254741991,9007199254741991");
-    const options = { namespace: `past ${namespaces}`, denyCacheMs: 0 };
-    const command = ["GCRA.LIMIT", "k", Number.MAX_SAFE_INTEGER, 1, 1];
-    await ask("/run", { at: 1000, options, commands: [command] });
-    assert.deepEqual(await ask("/run", { at: 0, options, commands: [command] }), [
-      [1, 1, 0, "9007199254741991n", "9007199254741991n"],
-    ]);
+    const options = { namespace: object, denyCacheMs: 0 };
+    const commands = [["GCRA.LIMIT", "k", Number.MAX_SAFE_INTEGER, 1, 1]];
+    assert.deepEqual(await ask("/run", { at: 1000, options, commands }), [[0, 1, 0, -1, 9_007_199_254_740_991]]);
   });
 
   it("text with half a character is never asked", async () => {
@@ -161,7 +157,7 @@ describe("a Durable Object asked by plain arguments: the worked cases hold, its 
       options,
       commands: [["GCRA.LIMIT", "\ud83c", 1000, 1, 1]],
     });
-    assert.match(reply.error, /well-formed text/);
+    assert.match(reply.error, /without lone surrogates/);
   });
 });
 

@@ -8,6 +8,9 @@ setStoreSource(() => storeModule);
 /** Rows looked at by one alarm. */
 const SWEEP_ROWS = 1000;
 
+/** Thirty years. The platform counts an alarm's time in nanoseconds, and can't say one that is hundreds of years away. */
+const LONGEST_WAIT_MS = 1e12;
+
 /** RESP on its way: text, which a call carries several times as fast as bytes, or bytes where they spell none. */
 export type Wire = string | Uint8Array;
 
@@ -62,7 +65,12 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
    * `GCRA.LIMIT` alone, for less than {@link TidegateObject.execute} of it: JSON of the integers that it replies, without its
    * brackets where one of them is past 2^53, or its error, which begins with a capital letter.
    */
-  gcraLimit(key: string, period: number, burst: number, count: number): string | Unavailable | Promise<string> {
+  gcraLimit(
+    key: string,
+    period: number,
+    burst: number,
+    count: number,
+  ): string | Unavailable | Promise<string | Unavailable> {
     try {
       return this.#armed(this.#durable.gcraLimit(this.now(), key, period, burst, count));
     } catch (error) {
@@ -71,7 +79,7 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
   }
 
   /** `RATELIMIT.CHECK` alone, as {@link TidegateObject.gcraLimit}. */
-  rateLimitCheck(name: string, key: string, cost: number): string | Unavailable | Promise<string> {
+  rateLimitCheck(name: string, key: string, cost: number): string | Unavailable | Promise<string | Unavailable> {
     try {
       const reply = this.#durable.rateLimitCheck(this.now(), name, key, cost);
       this.#saveDenialsInTime();
@@ -120,7 +128,7 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
   }
 
   async #setAlarm(wait: number): Promise<void> {
-    this.#alarm = Date.now() + Math.max(wait, 1);
+    this.#alarm = Date.now() + Math.min(Math.max(wait, 1), LONGEST_WAIT_MS);
     await this.ctx.storage.setAlarm(this.#alarm);
   }
 
