@@ -156,8 +156,6 @@ export const blocks: Readonly<Record<string, () => string>> = {
       rate: "checks a second",
       p99: "p99 of a request, ms",
       cpu: "CPU µs a check",
-      beside: "checks a second, of the counter's in the same round",
-      cpuBeside: "counter's CPU, of the check's",
     }),
   start,
   sizes,

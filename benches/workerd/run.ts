@@ -80,6 +80,10 @@ try {
     }
   }
   keep("workerd", values);
+  for (const [path, { beside = [], cpuBeside = [] }] of Object.entries(values)) {
+    const [rate, cpu] = [beside, cpuBeside].map((ratios) => ratios.toSorted((a, b) => a - b)[ratios.length >> 1]);
+    console.log(`${path}: ${rate?.toFixed(2)} of the counter of the same round, ${cpu?.toFixed(2)} by its CPU`);
+  }
 } finally {
   await workerd.kill();
   rmSync(folder, { recursive: true, force: true });
