@@ -9,42 +9,60 @@ use alloc::vec::Vec;
 /// Names and values, sorted by the names' bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedMap<V> {
-    entries: Vec<(Box<[u8]>, V)>,
+    /// Apart from the values, so that one search serves the maps of every type.
+    names: Vec<Box<[u8]>>,
+    /// In the order of their names.
+    values: Vec<V>,
 }
 
 impl<V> Default for SortedMap<V> {
     fn default() -> Self {
-        Self { entries: Vec::new() }
+        Self { names: Vec::new(), values: Vec::new() }
     }
 }
 
-impl<V> SortedMap<V> {
-    /// Where `name` is, or where it would go.
-    fn find(&self, name: &[u8]) -> Result<usize, usize> {
-        self.entries.binary_search_by(|(other, _)| other.as_ref().cmp(name))
-    }
+/// Where `name` is, or where it would go.
+#[inline(never)]
+fn find(names: &[Box<[u8]>], name: &[u8]) -> Result<usize, usize> {
+    names.binary_search_by(|other| other.as_ref().cmp(name))
+}
 
+/// Puts `item` at `at`, or last.
+#[inline(never)]
+pub(crate) fn insert<T>(items: &mut Vec<T>, at: usize, item: T) {
+    // The bounds, here and below, show the compiler that nothing panics, whose text would bring in formatting.
+    items.insert(at.min(items.len()), item);
+}
+
+/// Takes the item at `at`.
+#[inline(never)]
+fn remove<T>(items: &mut Vec<T>, at: usize) -> Option<T> {
+    if at < items.len() { Some(items.remove(at)) } else { None }
+}
+
+impl<V> SortedMap<V> {
     /// The value of `name`.
     pub fn get(&self, name: &[u8]) -> Option<&V> {
-        let at = self.find(name).ok()?;
-        self.entries.get(at).map(|(_, value)| value)
+        self.values.get(find(&self.names, name).ok()?)
     }
 
     /// As [`SortedMap::get`], to change.
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut V> {
-        let at = self.find(name).ok()?;
-        self.entries.get_mut(at).map(|(_, value)| value)
+        self.values.get_mut(find(&self.names, name).ok()?)
     }
 
     /// Sets the value of `name`.
     pub fn insert(&mut self, name: &[u8], value: V) {
-        match self.find(name) {
+        match find(&self.names, name) {
             Ok(at) => {
-                if let Some((_, old)) = self.entries.get_mut(at) {
+                if let Some(old) = self.values.get_mut(at) {
                     *old = value;
                 }
             }
-            Err(at) => self.entries.insert(at, (name.into(), value)),
+            Err(at) => {
+                insert(&mut self.names, at, name.into());
+                insert(&mut self.values, at, value);
+            }
         }
     }
 
@@ -53,38 +71,42 @@ impl<V> SortedMap<V> {
     where
         V: Default,
     {
-        let (Ok(at) | Err(at)) = self.find(name);
-        if self.entries.get(at).is_none_or(|(other, _)| other.as_ref() != name) {
-            self.entries.insert(at, (name.into(), V::default()));
-        }
-        #[expect(clippy::indexing_slicing, reason = "the entry is there: it was found or has just been inserted")]
-        &mut self.entries[at].1
+        let at = find(&self.names, name).unwrap_or_else(|at| {
+            insert(&mut self.names, at, name.into());
+            insert(&mut self.values, at, V::default());
+            at
+        });
+        #[expect(clippy::unwrap_used, reason = "the entry is there: it was found or has just been inserted")]
+        self.values.get_mut(at).unwrap()
     }
 
     /// Removes `name`; the value it had.
     pub fn remove(&mut self, name: &[u8]) -> Option<V> {
-        let at = self.find(name).ok()?;
-        Some(self.entries.remove(at).1)
+        let at = find(&self.names, name).ok()?;
+        remove(&mut self.names, at)?;
+        remove(&mut self.values, at)
     }
 
     /// Keeps the values that `keep` says.
     pub fn retain(&mut self, keep: impl Fn(&V) -> bool) {
-        self.entries.retain(|(_, value)| keep(value));
+        let mut values = self.values.iter();
+        self.names.retain(|_| values.next().is_some_and(&keep));
+        self.values.retain(keep);
     }
 
     /// The values, to change.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.entries.iter_mut().map(|(_, value)| value)
+        self.values.iter_mut()
     }
 
     /// Names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &V)> {
-        self.entries.iter().map(|(name, value)| (name.as_ref(), value))
+        self.names.iter().map(AsRef::as_ref).zip(&self.values)
     }
 
     /// How many names there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.names.len()
     }
 }
 

@@ -10,6 +10,8 @@ mod settings;
 pub use rate::Rate;
 pub use settings::{Algorithm, Settings};
 
+use alloc::boxed::Box;
+
 use crate::Error;
 use crate::algorithm::Rule;
 use crate::keyspace::Space;
@@ -33,7 +35,7 @@ pub struct Limiter {
 /// Every limiter by name, in the order of the names' bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Limiters {
-    by_name: SortedMap<Limiter>,
+    by_name: SortedMap<Box<Limiter>>,
 }
 
 impl Limiters {
@@ -42,7 +44,7 @@ impl Limiters {
     /// # Errors
     /// [`Error::LimiterNotFound`].
     pub fn get(&self, name: &[u8]) -> Result<&Limiter, Error> {
-        self.by_name.get(name).ok_or(Error::LimiterNotFound)
+        self.by_name.get(name).map(AsRef::as_ref).ok_or(Error::LimiterNotFound)
     }
 
     /// As [`Limiters::get`], to count.
@@ -50,7 +52,7 @@ impl Limiters {
     /// # Errors
     /// [`Error::LimiterNotFound`].
     pub fn get_mut(&mut self, name: &[u8]) -> Result<&mut Limiter, Error> {
-        self.by_name.get_mut(name).ok_or(Error::LimiterNotFound)
+        self.by_name.get_mut(name).map(AsMut::as_mut).ok_or(Error::LimiterNotFound)
     }
 
     /// Whether there is a limiter called `name`.
@@ -60,14 +62,14 @@ impl Limiters {
 
     /// Adds a limiter; one of the same name is replaced.
     pub fn insert(&mut self, name: &[u8], limiter: Limiter) {
-        self.by_name.insert(name, limiter);
+        self.by_name.insert(name, Box::new(limiter));
     }
 
     /// Removes a limiter.
     ///
     /// # Errors
     /// [`Error::LimiterNotFound`].
-    pub fn remove(&mut self, name: &[u8]) -> Result<Limiter, Error> {
+    pub fn remove(&mut self, name: &[u8]) -> Result<Box<Limiter>, Error> {
         self.by_name.remove(name).ok_or(Error::LimiterNotFound)
     }
 

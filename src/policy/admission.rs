@@ -10,6 +10,7 @@ use super::read::Policy;
 use crate::algorithm::{Retry, Rule, Verdict};
 use crate::error::checked_name;
 use crate::keyspace::{Change, Decision, Key, Keyspace, NameHash, Next, Place, Space};
+use crate::sorted_map::insert;
 use crate::text::Part::{Bytes, Number, Text};
 use crate::text::joined;
 use crate::{Engine, Error, Positive};
@@ -128,9 +129,7 @@ impl Engine {
     /// # Errors
     /// [`Error::InvalidOptions`] when it is no policy, or another one is in force.
     pub fn policy_define(&mut self, now: u64, namespace: &[u8], json: &[u8]) -> Result<super::Fingerprint, Error> {
-        checked_name("namespace", namespace)?;
-        self.advance(now);
-        self.policy_enforce(now, namespace, Policy::read(json)?)
+        self.enforce(now, namespace, Policy::read(json))
     }
 
     /// [`Engine::policy_define`] of a policy that is no text.
@@ -138,8 +137,19 @@ impl Engine {
     /// # Errors
     /// [`Error::InvalidOptions`] when another policy is in force; [`Error::KeyTooLong`].
     pub fn policy_enforce(&mut self, now: u64, namespace: &[u8], policy: Policy) -> Result<super::Fingerprint, Error> {
+        self.enforce(now, namespace, Ok(policy))
+    }
+
+    /// The namespace's name is checked before the policy.
+    fn enforce(
+        &mut self,
+        now: u64,
+        namespace: &[u8],
+        policy: Result<Policy, Error>,
+    ) -> Result<super::Fingerprint, Error> {
         checked_name("namespace", namespace)?;
         self.advance(now);
+        let policy = policy?;
         let fingerprint = policy.fingerprint;
         if let Some(Ok(in_force)) = self.policies.get(namespace).map(Namespace::policy) {
             check_fingerprint(in_force, fingerprint.as_bytes())?;
@@ -306,7 +316,7 @@ impl Engine {
                 let at = states.partition_point(|before: &RuleState| {
                     (before.rule, &before.identity) < (state.rule, &state.identity)
                 });
-                states.insert(at, state);
+                insert(&mut states, at, state);
             }
         });
         let leases = found.leases.len();

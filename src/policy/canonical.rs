@@ -10,6 +10,7 @@ use super::json::push_quoted;
 use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::Positive;
+use crate::sorted_map::insert;
 use crate::text::{push, push_number};
 
 /// The policy with its rules sorted, durations in ms, defaults filled in, and `burst` left out of window rules.
@@ -17,7 +18,8 @@ pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> S
     let mut sorted: Vec<String> = Vec::with_capacity(rules.len());
     for rule in rules {
         let rule = self::rule(rule);
-        sorted.insert(sorted.partition_point(|before| *before < rule), rule);
+        let at = sorted.partition_point(|before| *before < rule);
+        insert(&mut sorted, at, rule);
     }
     json(&sorted, concurrency)
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::Positive;
-use crate::sorted_map::SortedMap;
+use crate::sorted_map::{SortedMap, insert};
 
 /// At most `limit` jobs at once, each of which holds a lease that it renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Leases {
         for (_, expires) in self.expires.iter() {
             let at = soonest.partition_point(|sooner| sooner <= expires);
             if at <= excess {
-                soonest.insert(at, *expires);
+                insert(&mut soonest, at, *expires);
                 soonest.truncate(excess.saturating_add(1));
             }
         }

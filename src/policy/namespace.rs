@@ -1,5 +1,6 @@
 //! A namespace: the policy in force, and where its rules keep their states.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -98,18 +99,18 @@ fn state_key(rule: &PolicyRule) -> String {
 /// Every namespace.
 #[derive(Debug, Default)]
 pub struct Policies {
-    namespaces: SortedMap<Namespace>,
+    namespaces: SortedMap<Box<Namespace>>,
 }
 
 impl Policies {
     /// The namespace of that name, when a policy was ever defined in it.
     pub fn get(&self, namespace: &[u8]) -> Option<&Namespace> {
-        self.namespaces.get(namespace)
+        self.namespaces.get(namespace).map(AsRef::as_ref)
     }
 
     /// As [`Policies::get`], to change.
     pub fn get_mut(&mut self, namespace: &[u8]) -> Option<&mut Namespace> {
-        self.namespaces.get_mut(namespace)
+        self.namespaces.get_mut(namespace).map(AsMut::as_mut)
     }
 
     /// The clock steps back from `latest`: a lease that had run out by then stays free.

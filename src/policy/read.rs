@@ -3,10 +3,11 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::slice;
 
 use super::canonical::{self, Fingerprint};
 use super::interval;
-use super::json::{Json, Kind};
+use super::json::Json;
 use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
@@ -102,42 +103,7 @@ impl Policy {
     /// # Errors
     /// [`Error::InvalidOptions`], naming the field, its value and what is allowed.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
-        let json = checked(json).map_err(not_json)?;
-        let value = Json::read(json).map_err(not_json)?;
-        let (rate, concurrency) = match value.as_object() {
-            Some(given) if given.iter().any(|(name, _)| name == "rate") => {
-                let policy = Fields::of("policy", None, Some(&value), &["rate", "concurrency"], "")?;
-                (policy.get("rate").unwrap_or(&value), policy.get("concurrency"))
-            }
-            _ => (&value, None),
-        };
-        let concurrency = concurrency.map(read_concurrency).transpose()?;
-        let given = match &rate.kind {
-            Kind::Array(given) => Some(given),
-            _ => None,
-        };
-        let count = given.map_or(1, Vec::len);
-        if count == 0 {
-            return Err(invalid("rate", None, "", Some(rate), "a rule, or an array of at least one"));
-        }
-        let mut rules: Vec<PolicyRule> = Vec::with_capacity(count);
-        let mut deciders = Vec::with_capacity(count);
-        for index in 0..count {
-            let value = given.and_then(|given| given.get(index)).map_or(rate, |(_, value)| value);
-            let index_shown = given.map(|_| index);
-            let rule = read_rule(index_shown, value)?;
-            check_distinct(&rules, &rule)?;
-            let decisive = rule.rule().ok_or_else(|| {
-                let most = "one whose full recovery, burst * interval / limit, takes at most 2^53 - 1 ms";
-                invalid("rate", index_shown, "", Some(value), most)
-            })?;
-            let same_identity = rules.last().is_some_and(|before| before.scope == rule.scope);
-            deciders.push(Decider { rule: decisive, most: rule.most(), same_identity });
-            rules.push(rule);
-        }
-        let canonical = canonical::text(&rules, concurrency.as_ref());
-        let fingerprint = Fingerprint::of(&canonical);
-        Ok(Self { rules, deciders, concurrency, canonical, fingerprint })
+        read_policy(json).map_err(Error::InvalidOptions)
     }
 
     /// The policy as JSON that reads as the same one, its rules in their order. For stores.
@@ -146,104 +112,149 @@ impl Policy {
     }
 }
 
-/// The fields of one object, and what errors call it.
+/// As [`Policy::read`]; the error is its text.
+fn read_policy(json: &[u8]) -> Result<Policy, String> {
+    let json = checked(json).map_err(not_json)?;
+    let value = Json::read(json).map_err(not_json)?;
+    let mut rate = &value;
+    let mut concurrency = None;
+    if value.as_object().is_some_and(|given| given.iter().any(|field| field.name == "rate")) {
+        let policy = Fields::of("policy", None, &value, &["rate", "concurrency"], "")?;
+        rate = policy.get(0).unwrap_or(&value);
+        concurrency = policy.get(1).map(read_concurrency).transpose()?;
+    }
+    let given = rate.as_array();
+    let stated = given.unwrap_or(slice::from_ref(rate));
+    if stated.is_empty() {
+        return Err(invalid("rate", None, "", Some(rate), "a rule, or an array of at least one"));
+    }
+    let mut rules: Vec<PolicyRule> = Vec::with_capacity(stated.len());
+    let mut deciders = Vec::with_capacity(stated.len());
+    for (index, value) in stated.iter().enumerate() {
+        let index = given.map(|_| index);
+        let rule = read_rule(index, value)?;
+        check_distinct(&rules, &rule)?;
+        let Some(decisive) = rule.rule() else {
+            let most = "one whose full recovery, burst * interval / limit, takes at most 2^53 - 1 ms";
+            return Err(invalid("rate", index, "", Some(value), most));
+        };
+        let same_identity = rules.last().is_some_and(|before| before.scope == rule.scope);
+        deciders.push(Decider { rule: decisive, most: rule.most(), same_identity });
+        rules.push(rule);
+    }
+    let canonical = canonical::text(&rules, concurrency.as_ref());
+    let fingerprint = Fingerprint::of(&canonical);
+    Ok(Policy { rules, deciders, concurrency, canonical, fingerprint })
+}
+
+/// One object: what errors call it, and what it gives of the fields it may have.
 struct Fields<'a> {
     what: &'static str,
     index: Option<usize>,
-    all: &'a [(String, Json<'a>)],
+    known: &'static [&'static str],
+    given: [Option<&'a Json<'a>>; 6],
 }
 
 impl<'a> Fields<'a> {
     /// The fields of `value`, which must be an object that has only `known` ones, each once; `shape` says what it is.
+    #[inline(never)]
     fn of(
         what: &'static str,
         index: Option<usize>,
-        value: Option<&'a Json<'a>>,
-        known: &[&str],
+        value: &'a Json<'a>,
+        known: &'static [&'static str],
         shape: &str,
-    ) -> Result<Self, Error> {
-        let Some(fields) = value.and_then(Json::as_object) else {
-            return Err(invalid(what, index, "", value, shape));
+    ) -> Result<Self, String> {
+        let Some(fields) = value.as_object() else {
+            return Err(invalid(what, index, "", Some(value), shape));
         };
-        for (at, (name, value)) in fields.iter().enumerate() {
-            if !known.contains(&name.as_str()) {
-                return Err(invalid(what, index, name, Some(value), &one_of(known)));
-            }
-            if fields.iter().take(at).any(|(before, _)| before == name) {
-                return Err(invalid(what, index, name, Some(value), "given once"));
+        let mut given = [None; 6];
+        for field in fields {
+            let place = known.iter().position(|known| *known == field.name).and_then(|at| given.get_mut(at));
+            let Some(place) = place else {
+                return Err(invalid(what, index, &field.name, Some(field), &one_of(known)));
+            };
+            if place.replace(field).is_some() {
+                return Err(invalid(what, index, &field.name, Some(field), "given once"));
             }
         }
-        Ok(Self { what, index, all: fields })
+        Ok(Self { what, index, known, given })
     }
 
-    fn get(&self, name: &str) -> Option<&'a Json<'a>> {
-        self.all.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+    /// What the field is given as that is the `at`th of the known ones.
+    fn get(&self, at: usize) -> Option<&'a Json<'a>> {
+        self.given.get(at).copied().flatten()
     }
 
     #[cold]
-    fn invalid(&self, name: &str, allowed: &str) -> Error {
-        invalid(self.what, self.index, name, self.get(name), allowed)
+    #[inline(never)]
+    fn invalid(&self, at: usize, allowed: &str) -> String {
+        let name = self.known.get(at).copied().unwrap_or_default();
+        invalid(self.what, self.index, name, self.get(at), allowed)
     }
 
-    fn positive(&self, name: &str) -> Result<Positive, Error> {
-        let read = self.get(name).and_then(Json::as_integer).and_then(Positive::new);
-        read.ok_or_else(|| self.invalid(name, "an integer from 1 to 9007199254740991"))
+    /// A positive integer, or one of milliseconds that may be spelled as text; `absent` when it isn't given.
+    #[inline(never)]
+    fn positive(&self, at: usize, interval: bool, absent: Option<Positive>) -> Result<Positive, String> {
+        let read = match self.get(at) {
+            None => absent,
+            Some(value) => match value.as_text() {
+                Some(text) if interval => interval::parse(text),
+                _ => Positive::parse(value.text.as_bytes()),
+            },
+        };
+        let allowed = if interval {
+            "whole milliseconds from 1, or text such as \"1h30m\" with ms, s, m, h, d, w"
+        } else {
+            "an integer from 1 to 9007199254740991"
+        };
+        read.ok_or_else(|| self.invalid(at, allowed))
     }
 
-    fn interval(&self, name: &str) -> Result<Positive, Error> {
-        let read = self.get(name).and_then(|value| match value.as_text() {
-            Some(text) => interval::parse(text),
-            None => value.as_integer().and_then(Positive::new),
-        });
-        let allowed = "whole milliseconds from 1, or text such as \"1h30m\" with ms, s, m, h, d, w";
-        read.ok_or_else(|| self.invalid(name, allowed))
-    }
-
-    fn text(&self, name: &str) -> Result<Option<Box<str>>, Error> {
-        let Some(value) = self.get(name) else { return Ok(None) };
+    #[inline(never)]
+    fn text(&self, at: usize) -> Result<Option<Box<str>>, String> {
+        let Some(value) = self.get(at) else { return Ok(None) };
         match value.as_text().filter(|text| text.len() <= MAX_NAME_BYTES) {
             Some(text) => Ok(Some(text.into())),
-            None => Err(self.invalid(name, "text of at most 4096 bytes")),
+            None => Err(self.invalid(at, "text of at most 4096 bytes")),
         }
     }
 }
 
-fn read_rule(index: Option<usize>, value: &Json<'_>) -> Result<PolicyRule, Error> {
-    let known = ["limit", "interval", "algorithm", "burst", "name", "scope"];
+fn read_rule(index: Option<usize>, value: &Json<'_>) -> Result<PolicyRule, String> {
+    let [limit, interval, algorithm, burst, name, scope] = [0, 1, 2, 3, 4, 5];
+    let known = &["limit", "interval", "algorithm", "burst", "name", "scope"];
     let shape = "a rule: { limit, interval, algorithm?, burst?, name?, scope? }";
-    let fields = Fields::of("rate", index, Some(value), &known, shape)?;
-    let algorithm = match fields.get("algorithm") {
+    let fields = Fields::of("rate", index, value, known, shape)?;
+    let counts = match fields.get(algorithm) {
         None => RuleAlgorithm::Gcra,
         Some(value) => RuleAlgorithm::ALL
             .into_iter()
             .find(|algorithm| value.as_text() == Some(algorithm.name()))
-            .ok_or_else(|| fields.invalid("algorithm", "gcra, fixed-window or sliding-window"))?,
+            .ok_or_else(|| fields.invalid(algorithm, "gcra, fixed-window or sliding-window"))?,
     };
     let rule = PolicyRule {
-        limit: fields.positive("limit")?,
-        interval: fields.interval("interval")?,
-        algorithm,
-        burst: if fields.get("burst").is_some() { fields.positive("burst")? } else { Positive::ONE },
-        name: fields.text("name")?,
-        scope: fields.text("scope")?,
+        limit: fields.positive(limit, false, None)?,
+        interval: fields.positive(interval, true, None)?,
+        algorithm: counts,
+        burst: fields.positive(burst, false, Some(Positive::ONE))?,
+        name: fields.text(name)?,
+        scope: fields.text(scope)?,
     };
     if rule.scope.is_some() && rule.name.is_none() {
-        return Err(fields.invalid("name", "given, since the rule has a scope"));
+        return Err(fields.invalid(name, "given, since the rule has a scope"));
     }
     Ok(rule)
 }
 
-fn read_concurrency(value: &Json<'_>) -> Result<Concurrency, Error> {
-    let fields = Fields::of("concurrency", None, Some(value), &["limit", "lease"], "{ limit, lease? }")?;
-    let lease = match fields.get("lease") {
-        Some(_) => fields.interval("lease")?,
-        None => Positive::new(DEFAULT_LEASE_MS).unwrap_or(Positive::ONE),
-    };
-    Ok(Concurrency { limit: fields.positive("limit")?, lease })
+fn read_concurrency(value: &Json<'_>) -> Result<Concurrency, String> {
+    let fields = Fields::of("concurrency", None, value, &["limit", "lease"], "{ limit, lease? }")?;
+    let lease = fields.positive(1, true, Positive::new(DEFAULT_LEASE_MS))?;
+    Ok(Concurrency { limit: fields.positive(0, false, None)?, lease })
 }
 
 /// No two rules may keep their state in one place.
-fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), Error> {
+fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), String> {
     for (index, other) in before.iter().enumerate() {
         let clash = match (&rule.name, &other.name) {
             (Some(name), Some(other)) => name == other,
@@ -252,14 +263,14 @@ fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), Error>
         };
         if clash {
             let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
-            return Err(Error::InvalidOptions(joined(&[
+            return Err(joined(&[
                 Text("rate["),
                 Number(before.len() as u64),
                 Text("].name must be different from that of rate["),
                 Number(index as u64),
                 Text("], which has the same "),
                 Text(what),
-            ])));
+            ]));
         }
     }
     Ok(())
@@ -278,7 +289,7 @@ fn one_of(known: &[&str]) -> String {
 
 #[cold]
 #[inline(never)]
-fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>>, allowed: &str) -> Error {
+fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>>, allowed: &str) -> String {
     let place = match index {
         Some(index) => joined(&[Text("["), Number(index as u64), Text("]")]),
         None => String::new(),
@@ -290,7 +301,7 @@ fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>
         Some((end, _)) => (shown.get(..end).unwrap_or_default(), "…"),
         None => (shown, ""),
     };
-    Error::InvalidOptions(joined(&[
+    joined(&[
         Text(what),
         Text(&place),
         Text(point),
@@ -300,9 +311,9 @@ fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>
         Text(", not "),
         Text(shown),
         Text(more),
-    ]))
+    ])
 }
 
-fn not_json(at: usize) -> Error {
-    Error::InvalidOptions(joined(&[Text("the policy is not valid JSON: see byte "), Number(at as u64)]))
+fn not_json(at: usize) -> String {
+    joined(&[Text("the policy is not valid JSON: see byte "), Number(at as u64)])
 }

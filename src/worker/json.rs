@@ -1,12 +1,11 @@
 //! Commands out of JSON, replies into JSON.
 
-use std::borrow::ToOwned;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::route::{Words, reply_length};
-use crate::policy::json::{Json, Kind, push_quoted};
+use crate::policy::json::{Json, push_quoted};
 
 /// One command: an array of text, numbers and booleans, its name first.
 ///
@@ -22,12 +21,12 @@ pub fn command(body: &str) -> Result<Words, String> {
 /// As [`command`].
 pub fn commands(body: &str) -> Result<Vec<Words>, String> {
     let json = read(body)?;
-    let Kind::Array(commands) = &json.kind else {
+    let Some(commands) = json.as_array() else {
         return Err(String::from(
             "the body must be a JSON array of commands, each an array such as [\"GET\", \"key\"]",
         ));
     };
-    commands.iter().map(|(_, command)| words(command)).collect()
+    commands.iter().map(words).collect()
 }
 
 fn read(body: &str) -> Result<Json<'_>, String> {
@@ -37,14 +36,13 @@ fn read(body: &str) -> Result<Json<'_>, String> {
 fn words(json: &Json<'_>) -> Result<Words, String> {
     let wrong =
         "a command must be a JSON array of its name and arguments, such as [\"GCRA.LIMIT\", \"key\", 60000, 10]";
-    let Kind::Array(words) = &json.kind else { return Err(wrong.to_owned()) };
-    if words.is_empty() {
-        return Err(wrong.to_owned());
-    }
-    let word = |(index, (_, json)): (usize, &(String, Json<'_>))| match &json.kind {
-        Kind::Text(text) => Ok(text.clone().into_bytes()),
-        Kind::Word if json.text != "null" => Ok(json.text.to_owned().into_bytes()),
-        _ => Err(format!("argument {index} must be text or a number, not {}", json.text)),
+    let words = json.as_array().filter(|words| !words.is_empty()).ok_or(wrong)?;
+    let word = |(index, json): (usize, &Json<'_>)| match (json.as_text(), json.text.as_bytes()) {
+        (Some(text), _) => Ok(text.as_bytes().to_vec()),
+        (None, b"null" | [b'[' | b'{', ..]) => {
+            Err(format!("argument {index} must be text or a number, not {}", json.text))
+        }
+        (None, word) => Ok(word.to_vec()),
     };
     words.iter().enumerate().map(word).collect()
 }
