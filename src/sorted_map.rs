@@ -30,8 +30,20 @@ fn find(names: &[Box<[u8]>], name: &[u8]) -> Result<usize, usize> {
 /// Puts `item` at `at`, or last.
 #[inline(never)]
 pub(crate) fn insert<T>(items: &mut Vec<T>, at: usize, item: T) {
-    // The bounds, here and below, show the compiler that nothing panics, whose text would bring in formatting.
+    // The bounds, here and below, show the compiler that nothing panics.
     items.insert(at.min(items.len()), item);
+}
+
+/// Where `name` is now, and whether it was there before.
+#[inline(never)]
+fn enter(names: &mut Vec<Box<[u8]>>, name: &[u8]) -> (usize, bool) {
+    match find(names, name) {
+        Ok(at) => (at, true),
+        Err(at) => {
+            insert(names, at, name.into());
+            (at, false)
+        }
+    }
 }
 
 /// Takes the item at `at`.
@@ -53,16 +65,10 @@ impl<V> SortedMap<V> {
 
     /// Sets the value of `name`.
     pub fn insert(&mut self, name: &[u8], value: V) {
-        match find(&self.names, name) {
-            Ok(at) => {
-                if let Some(old) = self.values.get_mut(at) {
-                    *old = value;
-                }
-            }
-            Err(at) => {
-                insert(&mut self.names, at, name.into());
-                insert(&mut self.values, at, value);
-            }
+        let (at, known) = enter(&mut self.names, name);
+        match self.values.get_mut(at) {
+            Some(old) if known => *old = value,
+            _ => insert(&mut self.values, at, value),
         }
     }
 
@@ -71,11 +77,10 @@ impl<V> SortedMap<V> {
     where
         V: Default,
     {
-        let at = find(&self.names, name).unwrap_or_else(|at| {
-            insert(&mut self.names, at, name.into());
+        let (at, known) = enter(&mut self.names, name);
+        if !known {
             insert(&mut self.values, at, V::default());
-            at
-        });
+        }
         #[expect(clippy::unwrap_used, reason = "the entry is there: it was found or has just been inserted")]
         self.values.get_mut(at).unwrap()
     }
