@@ -110,7 +110,9 @@ fn what_is_no_policy_is_refused_naming_the_field_its_value_and_what_is_allowed()
     let fields = "one of limit, interval, algorithm, burst, name, scope";
     let mut table: Vec<(String, String)> = Vec::new();
     let mut row = |json: &str, text: String| table.push((json.to_string(), text));
-    for bad in ["0", "-1", "1.5", "1e3", "9007199254740992", "null", "true", r#""10""#, "[]", "{}"] {
+    for bad in
+        ["0", "-1", "1.0", "1.5", "1e3", "9007199254740992", "10000000000000000", "null", "true", r#""10""#, "[]", "{}"]
+    {
         row(&format!(r#"{{"limit":{bad},"interval":1}}"#), format!("rate.limit must be {integer}, not {bad}"));
         row(
             &format!(r#"[{{"limit":1,"interval":1}},{{"limit":1,"interval":2,"burst":{bad}}}]"#),
