@@ -179,7 +179,7 @@ impl Segment {
 
     /// Whether enough was added since the last sweep for one to cost each addition little.
     pub const fn is_worth_sweeping(&self) -> bool {
-        (self.added as usize).saturating_mul(16) >= self.len()
+        (self.added as usize).wrapping_mul(16) >= self.len()
     }
 
     /// Removes the record at `offset`.
@@ -262,7 +262,7 @@ impl Segment {
     /// Makes room for one more record of `bytes`; whether there is.
     pub fn make_room(&mut self, bytes: usize) -> bool {
         if self.slots.is_full() {
-            self.slots.resize(self.len().saturating_add(1));
+            self.slots.resize(self.len().wrapping_add(1));
         }
         if !self.arena.fits(bytes) && self.arena.is_wasteful() {
             self.compact();
@@ -279,8 +279,8 @@ impl Segment {
 
     /// Gives back room that a sweep has left mostly empty.
     pub fn tidy(&mut self) {
-        if self.len().saturating_mul(8) < self.slots.len() {
-            self.slots.resize(self.len().saturating_mul(2));
+        if self.len() < self.slots.len() / 8 {
+            self.slots.resize(self.len().wrapping_mul(2));
         }
         if self.len() == 0 {
             self.arena = Arena::default();
@@ -309,6 +309,11 @@ impl Segment {
         let depth = self.depth.saturating_add(1);
         let mut old = core::mem::replace(self, Self::new(depth));
         let mut other = Self::new(depth);
+        // Half of them, and a little more.
+        let expected = old.len().wrapping_mul(5) / 8;
+        for side in [&mut *self, &mut other] {
+            side.slots.resize(expected);
+        }
         for offset in old.slots.offsets() {
             let bytes = old.arena.record(offset);
             let Some(record) = Record::at(bytes) else { continue };
@@ -329,12 +334,14 @@ impl Segment {
     fn adopt(&mut self, hash: Hash, bytes: &[u8], bodies: &mut Bodies) {
         let Some(stored) = Record::at(bytes).and_then(|record| record.stored()) else { return };
         if self.slots.is_full() {
-            self.slots.resize(self.len().saturating_mul(2).saturating_add(1));
+            self.slots.resize(self.len().wrapping_mul(2).wrapping_add(1));
         }
         let offset = copy(bytes, &mut self.arena);
         self.slots.insert(hash, offset);
         let stored = self.keep(stored, stored.body().and_then(|place| bodies.remove(place)));
-        self.rewrite(offset, &stored);
+        if stored.body().is_some() {
+            self.rewrite(offset, &stored);
+        }
     }
 }
 
