@@ -9,12 +9,12 @@ use crate::error::{MAX_NAME_BYTES, checked_name};
 use crate::keyspace::{Change, Key, Keyspace, State};
 use crate::limiter::{Limiter, Limiters, Settings};
 use crate::policy::Policies;
-use crate::{Error, Positive};
+use crate::{Error, ErrorKind, Positive};
 
 /// How an engine is made.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The most records it holds; a new key beyond that is refused with [`Error::OutOfMemory`].
+    /// The most records it holds; a new key beyond that is refused with [`ErrorKind::OutOfMemory`].
     pub max_keys: usize,
     /// The most named limiters it holds.
     pub max_limiters: usize,
@@ -156,7 +156,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`Error::WrongType`], [`Error::KeyTooLong`], [`Error::OutOfMemory`]; nothing is spent then.
+    /// [`ErrorKind::WrongType`], [`ErrorKind::KeyTooLong`], [`ErrorKind::OutOfMemory`]; nothing is spent then.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn gcra_limit(
         &mut self,
@@ -211,8 +211,8 @@ impl Engine {
         let tat = match self.keyspace.state(place, key) {
             None => None,
             Some(State::Tat { tat, .. }) => Some(tat),
-            Some(State::Text { bytes, .. }) => Some(Tat::parse(bytes).ok_or(Error::WrongType)?),
-            Some(State::Count(_) | State::Log { .. }) => return Err(Error::WrongType),
+            Some(State::Text { bytes, .. }) => Some(Tat::parse(bytes).ok_or(ErrorKind::WrongType)?),
+            Some(State::Count(_) | State::Log { .. }) => return Err(ErrorKind::WrongType.into()),
         };
         let (verdict, next) = rule.decide(tat, now, count.unwrap_or(Positive::ONE));
         let denied = !verdict.allowed;
@@ -240,14 +240,14 @@ impl Engine {
     /// `RATELIMIT.CREATE`.
     ///
     /// # Errors
-    /// [`Error::LimiterExists`] when the name is taken or there are too many; [`Error::InvalidRate`];
-    /// [`Error::KeyTooLong`].
+    /// [`ErrorKind::LimiterExists`] when the name is taken or there are too many; [`ErrorKind::InvalidRate`];
+    /// [`ErrorKind::KeyTooLong`].
     pub fn rate_limit_create(&mut self, now: u64, name: &[u8], settings: Settings) -> Result<(), Error> {
         let rule = settings.rule()?;
         checked_name("name", name)?;
         self.advance(now);
         if self.limiters.contains(name) || self.limiters.len() >= self.max_limiters {
-            return Err(Error::LimiterExists);
+            return Err(ErrorKind::LimiterExists.into());
         }
         let space = self.keyspace.new_space();
         self.limiters.insert(name, Limiter { settings, rule, space, total_allowed: 0, total_denied: 0 });
@@ -273,7 +273,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`], [`Error::KeyTooLong`], [`Error::OutOfMemory`]; nothing is spent then.
+    /// [`ErrorKind::LimiterNotFound`], [`ErrorKind::KeyTooLong`], [`ErrorKind::OutOfMemory`]; nothing is spent then.
     #[inline]
     pub fn rate_limit_check(
         &mut self,
@@ -310,7 +310,7 @@ impl Engine {
     /// `RATELIMIT.PEEK`: what a check of cost 1 would decide; nothing is counted.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`], [`Error::KeyTooLong`].
+    /// [`ErrorKind::LimiterNotFound`], [`ErrorKind::KeyTooLong`].
     pub fn rate_limit_peek(&mut self, now: u64, name: &[u8], key: &[u8]) -> Result<CheckDecision, Error> {
         checked_name("key", key)?;
         self.advance(now);
@@ -326,7 +326,7 @@ impl Engine {
     /// `RATELIMIT.RESET`: forgets one key's state.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`].
+    /// [`ErrorKind::LimiterNotFound`].
     pub fn rate_limit_reset(&mut self, now: u64, name: &[u8], key: &[u8]) -> Result<(), Error> {
         self.advance(now);
         let key = Key { space: self.limiters.get(name)?.space, name: key };
@@ -338,7 +338,7 @@ impl Engine {
     /// `RATELIMIT.DROP`: deletes the limiter and all its state.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`].
+    /// [`ErrorKind::LimiterNotFound`].
     pub fn rate_limit_drop(&mut self, now: u64, name: &[u8]) -> Result<(), Error> {
         self.advance(now);
         let limiter = self.limiters.remove(name)?;
@@ -350,7 +350,7 @@ impl Engine {
     /// `RATELIMIT.STATS`: the limiter, and how many of its keys have live state.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`].
+    /// [`ErrorKind::LimiterNotFound`].
     pub fn rate_limit_stats(&mut self, now: u64, name: &[u8]) -> Result<(&Limiter, usize), Error> {
         self.advance(now);
         let limiter = self.limiters.get(name)?;

@@ -1,15 +1,20 @@
 //! What can be wrong with a request. Nothing is spent and nothing changes when any of these is returned.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
 use crate::number::MAX_INTEGER;
 use crate::text::{push, push_number};
 
-/// Why a request was refused before it could be decided.
+/// Why a request was refused before it could be decided. One word, so that every step on its way out passes it on for little.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<ErrorKind>);
+
+/// What an [`Error`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ErrorKind {
     /// An integer argument is 0 or above [`MAX_INTEGER`] (typed calls).
     OutOfRange {
         /// The argument's name.
@@ -71,21 +76,41 @@ pub(crate) const MAX_NAME_BYTES: usize = 4096;
 /// `name`, when it is short enough to be one.
 pub(crate) fn checked_name<'a>(argument: &'static str, name: &'a [u8]) -> Result<&'a [u8], Error> {
     if name.len() > MAX_NAME_BYTES {
-        return Err(Error::KeyTooLong { argument, bytes: name.len() });
+        return Err(ErrorKind::KeyTooLong { argument, bytes: name.len() }.into());
     }
     Ok(name)
 }
 
+impl From<ErrorKind> for Error {
+    #[cold]
+    #[inline(never)]
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
 impl Error {
+    /// A policy or a scope is not valid: what, and what is allowed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn invalid_options(text: String) -> Self {
+        ErrorKind::InvalidOptions(text).into()
+    }
+
+    /// What it says.
+    pub const fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
     /// The first word of the error as a command replies it: `ERR`, `WRONGTYPE`, `OOM`, `NOPOLICY`,
     /// `INVALID_OPTIONS` or `COST_EXCEEDS_LIMIT`.
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::WrongType => "WRONGTYPE",
-            Self::OutOfMemory { .. } => "OOM",
-            Self::NoPolicy => "NOPOLICY",
-            Self::InvalidOptions(_) => "INVALID_OPTIONS",
-            Self::CostExceedsLimit { .. } => "COST_EXCEEDS_LIMIT",
+        match self.kind() {
+            ErrorKind::WrongType => "WRONGTYPE",
+            ErrorKind::OutOfMemory { .. } => "OOM",
+            ErrorKind::NoPolicy => "NOPOLICY",
+            ErrorKind::InvalidOptions(_) => "INVALID_OPTIONS",
+            ErrorKind::CostExceedsLimit { .. } => "COST_EXCEEDS_LIMIT",
             _ => "ERR",
         }
     }
@@ -103,14 +128,14 @@ impl Error {
     /// Adds the text after the code: pieces, and between them first the words, when there are any, then the numbers.
     fn add_text(&self, text: &mut String) {
         let mut numbers = [0; 3];
-        let (pieces, mut words): (&[&str], Option<&str>) = match self {
-            Self::OutOfRange { argument, value } => {
+        let (pieces, mut words): (&[&str], Option<&str>) = match self.kind() {
+            ErrorKind::OutOfRange { argument, value } => {
                 numbers = [MAX_INTEGER, *value, 0];
                 (&["", " must be an integer from 1 to ", ", not ", ""], Some(argument))
             }
-            Self::WrongArity(name) => (&["wrong number of arguments for '", "' command"], Some(name)),
-            Self::UnknownCommand(name) => (&["unknown command '", "'"], Some(name)),
-            Self::OutOfMemory { max_keys } => {
+            ErrorKind::WrongArity(name) => (&["wrong number of arguments for '", "' command"], Some(name)),
+            ErrorKind::UnknownCommand(name) => (&["unknown command '", "'"], Some(name)),
+            ErrorKind::OutOfMemory { max_keys } => {
                 numbers = [*max_keys as u64, 0, 0];
                 (
                     &[
@@ -120,24 +145,24 @@ impl Error {
                     None,
                 )
             }
-            Self::KeyTooLong { argument, bytes } => {
+            ErrorKind::KeyTooLong { argument, bytes } => {
                 numbers = [MAX_NAME_BYTES as u64, *bytes as u64, 0];
                 (&["", " must be at most ", " bytes, not ", ""], Some(argument))
             }
-            Self::CostExceedsLimit { cost, most, rule } => {
+            ErrorKind::CostExceedsLimit { cost, most, rule } => {
                 numbers = [*cost, *rule as u64, *most];
                 (&["cost ", " can never pass rule ", ", which admits at most ", " at once"], None)
             }
-            Self::NotAnInteger => (&["value is not an integer or out of range"], None),
-            Self::Syntax => (&["syntax error"], None),
-            Self::UnknownAlgorithm => (&["unknown algorithm"], None),
-            Self::InvalidRate => (&["value is not a valid rate"], None),
-            Self::WrongType => (&["Operation against a key holding the wrong kind of value"], None),
-            Self::LimiterExists => (&["limiter already exists or limit reached"], None),
-            Self::LimiterNotFound => (&["limiter not found"], None),
-            Self::NoPolicy => (&["this namespace has no policy yet; define it first"], None),
-            Self::InvalidOptions(words) => (&["", ""], Some(words)),
-            Self::StoreFailed => (&["the store failed"], None),
+            ErrorKind::NotAnInteger => (&["value is not an integer or out of range"], None),
+            ErrorKind::Syntax => (&["syntax error"], None),
+            ErrorKind::UnknownAlgorithm => (&["unknown algorithm"], None),
+            ErrorKind::InvalidRate => (&["value is not a valid rate"], None),
+            ErrorKind::WrongType => (&["Operation against a key holding the wrong kind of value"], None),
+            ErrorKind::LimiterExists => (&["limiter already exists or limit reached"], None),
+            ErrorKind::LimiterNotFound => (&["limiter not found"], None),
+            ErrorKind::NoPolicy => (&["this namespace has no policy yet; define it first"], None),
+            ErrorKind::InvalidOptions(words) => (&["", ""], Some(words)),
+            ErrorKind::StoreFailed => (&["the store failed"], None),
         };
         let mut numbers = numbers.iter();
         for (at, piece) in pieces.iter().enumerate() {

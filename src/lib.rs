@@ -78,5 +78,5 @@ mod worker;
 
 pub use command::{Counters, Flow, Session};
 pub use engine::{CheckDecision, Engine, GcraDecision, Options};
-pub use error::Error;
+pub use error::{Error, ErrorKind};
 pub use number::{MAX_INTEGER, Positive};

@@ -4,7 +4,7 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
-use crate::Error;
+use crate::{Error, ErrorKind};
 
 /// The largest integer any argument or reported duration may have: 2^53 - 1.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
@@ -56,9 +56,9 @@ impl Positive {
     /// `value`, or an error that names `argument`.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when `value` is 0 or above [`MAX_INTEGER`].
+    /// [`ErrorKind::OutOfRange`] when `value` is 0 or above [`MAX_INTEGER`].
     pub fn named(argument: &'static str, value: u64) -> Result<Self, Error> {
-        Self::new(value).ok_or(Error::OutOfRange { argument, value })
+        Self::new(value).ok_or_else(|| ErrorKind::OutOfRange { argument, value }.into())
     }
 
     /// The decimal integer that `text` spells: digits only, no sign, no leading zero.

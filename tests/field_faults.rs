@@ -5,7 +5,7 @@
 use tidegate::algorithm::Retry;
 use tidegate::limiter::{Algorithm, Settings};
 use tidegate::policy::{Admission, Job};
-use tidegate::{Engine, Error, MAX_INTEGER, Options, Positive, Session};
+use tidegate::{Engine, ErrorKind, MAX_INTEGER, Options, Positive, Session};
 
 const NOW: u64 = 1_764_547_200_000;
 
@@ -104,7 +104,7 @@ fn f05_f06_what_is_no_positive_integer_is_refused_and_nothing_is_spent() {
         let policy = format!(r#"VALVE.DEFINE ns {{"limit":{bad},"interval":1000}}"#);
         assert!(reply(&mut engine, NOW, &policy).starts_with("-INVALID_OPTIONS "), "{policy}");
     }
-    assert_eq!(Positive::named("burst", 0), Err(Error::OutOfRange { argument: "burst", value: 0 }));
+    assert_eq!(Positive::named("burst", 0), Err(ErrorKind::OutOfRange { argument: "burst", value: 0 }.into()));
     let named = Positive::named("count", 1 << 53).expect_err("too large").to_string();
     assert_eq!(named, "count must be an integer from 1 to 9007199254740991, not 9007199254740992");
     assert_eq!(reply(&mut engine, NOW, "EXISTS k"), ":0\r\n");
@@ -306,7 +306,7 @@ fn f30_nul_is_kept_and_4097_bytes_are_refused() {
     assert_eq!(ask(b"a\0"), Ok(false));
     assert_eq!(ask(b"a"), Ok(false));
     assert_eq!(ask(&[b'x'; 4096]), Ok(false));
-    assert_eq!(ask(&[b'x'; 4097]), Err(Error::KeyTooLong { argument: "key", bytes: 4097 }));
+    assert_eq!(ask(&[b'x'; 4097]), Err(ErrorKind::KeyTooLong { argument: "key", bytes: 4097 }.into()));
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn f34_five_thousand_other_keys_never_evict_a_live_one() {
     let mut refused = 0;
     for key in 0..5000_u32 {
         let asked = engine.gcra_limit(NOW, &key.to_be_bytes(), positive(3_600_000), positive(1), Positive::ONE);
-        refused += usize::from(asked == Err(Error::OutOfMemory { max_keys: 100 }));
+        refused += usize::from(asked == Err(ErrorKind::OutOfMemory { max_keys: 100 }.into()));
     }
     assert_eq!(refused, 5000 - 99);
     assert!(gcra(&mut engine, NOW, 3_600_000, 1, 1).denied);

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tidegate::policy::{Admission, Job, Policy, RuleState};
-use tidegate::{Engine, Error, Options, Positive};
+use tidegate::{Engine, ErrorKind, Options, Positive};
 
 const NOW: u64 = 1_764_547_200_000;
 
@@ -182,14 +182,13 @@ fn what_is_no_policy_is_refused_naming_the_field_its_value_and_what_is_allowed()
     }
     let mut engine = engine();
     for (json, text) in &table {
-        match engine.policy_define(NOW, b"ns", json.as_bytes()) {
-            Err(Error::InvalidOptions(given)) => assert!(given.starts_with(text), "{json}\n{given}\n{text}"),
-            other => panic!("{json}: {other:?}"),
-        }
+        let refused = engine.policy_define(NOW, b"ns", json.as_bytes()).expect_err(json);
+        let ErrorKind::InvalidOptions(given) = refused.kind() else { panic!("{json}: {refused:?}") };
+        assert!(given.starts_with(text), "{json}\n{given}\n{text}");
     }
     let not_utf8 = b"{\"limit\":1,\"interval\":1,\"name\":\"\xff\"}";
     assert_eq!(engine.policy_define(NOW, b"ns", not_utf8).map_err(|error| error.code()), Err("INVALID_OPTIONS"));
-    assert_eq!(engine.policy_show(NOW, b"ns").map(|_| ()), Err(Error::NoPolicy), "none of them is in force");
+    assert_eq!(engine.policy_show(NOW, b"ns").map(|_| ()), Err(ErrorKind::NoPolicy.into()), "none of them is in force");
 }
 
 #[test]
@@ -225,10 +224,11 @@ fn one_policy_is_in_force_and_another_is_told_of_both() {
         engine.policy_define(NOW, b"ns", second.as_bytes()).map(|_| ()),
         engine.policy_admit(NOW, b"ns", other.as_bytes(), &job(1, &[])).map(|_| ()),
     ] {
-        let Err(Error::InvalidOptions(text)) = error else { panic!("{error:?}") };
+        let error = error.expect_err("another one is in force");
+        let ErrorKind::InvalidOptions(text) = error.kind() else { panic!("{error:?}") };
         assert!(text.contains(&in_force.to_string()) && text.contains(&other), "{text}");
     }
-    assert_eq!(engine.policy_admit(NOW, b"none", other.as_bytes(), &job(1, &[])), Err(Error::NoPolicy));
+    assert_eq!(engine.policy_admit(NOW, b"none", other.as_bytes(), &job(1, &[])), Err(ErrorKind::NoPolicy.into()));
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn forgetting_resets_the_fingerprint_and_nothing_else() {
     let in_force = engine.policy_define(NOW, b"ns", first.as_bytes()).expect("a policy");
     assert_eq!(engine.policy_admit(NOW, b"ns", in_force.as_bytes(), &job(1, &[])), Ok(Admission::Admitted));
     assert_eq!(engine.policy_forget(NOW, b"ns"), Ok(in_force));
-    assert_eq!(engine.policy_forget(NOW, b"ns"), Err(Error::NoPolicy));
-    assert_eq!(engine.policy_admit(NOW, b"ns", in_force.as_bytes(), &job(1, &[])), Err(Error::NoPolicy));
+    assert_eq!(engine.policy_forget(NOW, b"ns"), Err(ErrorKind::NoPolicy.into()));
+    assert_eq!(engine.policy_admit(NOW, b"ns", in_force.as_bytes(), &job(1, &[])), Err(ErrorKind::NoPolicy.into()));
     engine.policy_define(NOW, b"ns", second.as_bytes()).expect("another policy");
     let used: Vec<_> = states(&mut engine, NOW).iter().map(|state| (state.rule, state.used, state.remaining)).collect();
     assert_eq!(used, [(0, 1, 8), (1, 2, 0)], "a unit that was spent at a spacing of 1 min is two at 30 s");
@@ -297,7 +297,7 @@ fn without_room_for_every_new_state_none_is_made() {
     let mut engine = Engine::new(&Options { max_keys: 2, ..Options::default() });
     let fingerprint = engine.policy_define(NOW, b"ns", policy.as_bytes()).expect("a policy");
     let admitted = engine.policy_admit(NOW, b"ns", fingerprint.as_bytes(), &job(1, &[]));
-    assert_eq!(admitted, Err(Error::OutOfMemory { max_keys: 2 }));
+    assert_eq!(admitted, Err(ErrorKind::OutOfMemory { max_keys: 2 }.into()));
     assert_eq!(states(&mut engine, NOW), []);
 }
 
@@ -412,12 +412,12 @@ fn without_a_free_lease_nothing_is_spent_and_without_budget_no_lease_is_taken() 
 fn a_lease_can_be_given_back_while_no_policy_is_in_force() {
     let leased = r#"{"rate":{"limit":1000,"interval":1,"burst":1000},"concurrency":{"limit":1,"lease":"1h"}}"#;
     let mut engine = engine();
-    assert_eq!(engine.policy_release(NOW, b"ns", &[b"a"]), Err(Error::NoPolicy), "there never was one");
+    assert_eq!(engine.policy_release(NOW, b"ns", &[b"a"]), Err(ErrorKind::NoPolicy.into()), "there never was one");
     let fingerprint = engine.policy_define(NOW, b"ns", leased.as_bytes()).expect("a policy");
     let asks = |lease| Job { lease: Some(lease), ..job(1, &[]) };
     assert_eq!(engine.policy_admit(NOW, b"ns", fingerprint.as_bytes(), &asks(b"a")), Ok(Admission::Admitted));
     engine.policy_forget(NOW, b"ns").expect("the policy");
-    assert_eq!(engine.policy_renew(NOW, b"ns", &[b"a"]), Err(Error::NoPolicy), "nothing says for how long");
+    assert_eq!(engine.policy_renew(NOW, b"ns", &[b"a"]), Err(ErrorKind::NoPolicy.into()), "nothing says for how long");
     assert_eq!(engine.policy_release(NOW + 1, b"ns", &[b"a", b"b"]), Ok(1));
     engine.policy_define(NOW + 1, b"ns", leased.as_bytes()).expect("the policy");
     assert_eq!(engine.policy_admit(NOW + 1, b"ns", fingerprint.as_bytes(), &asks(b"b")), Ok(Admission::Admitted));

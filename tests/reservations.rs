@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use tidegate::policy::{Admission, Job};
-use tidegate::{Engine, Error, Options, Positive};
+use tidegate::{Engine, Error, ErrorKind, Options, Positive};
 
 const NOW: u64 = 1_764_547_200_000;
 
@@ -320,7 +320,7 @@ fn without_room_for_the_reservation_nothing_is_taken() {
     let policy = format!("[{}]", EACH.json(0));
     namespace.engine.policy_define(NOW, b"ns", policy.as_bytes()).expect("the policy");
     assert_eq!(namespace.one(NOW, 0), Ok(0));
-    assert_eq!(namespace.ask(NOW, 1, 0, 5000, false), Err(Error::OutOfMemory { max_keys: 1 }));
+    assert_eq!(namespace.ask(NOW, 1, 0, 5000, false), Err(ErrorKind::OutOfMemory { max_keys: 1 }.into()));
     assert_eq!(namespace.one(NOW, 0), Err(1000));
 }
 
@@ -330,9 +330,8 @@ fn where_jobs_at_once_are_limited_no_start_can_be_reserved() {
     let policy = br#"{"rate":{"limit":1,"interval":"1s"},"concurrency":{"limit":1}}"#;
     let fingerprint = engine.policy_define(NOW, b"ns", policy).expect("a policy");
     let job = Job { cost: Positive::ONE, scope: &[], lease: Some(b"id"), wait: false, reserve: Some(Positive::ONE) };
-    let Err(Error::InvalidOptions(text)) = engine.policy_admit(NOW, b"ns", fingerprint.as_bytes(), &job) else {
-        panic!("a reservation");
-    };
+    let refused = engine.policy_admit(NOW, b"ns", fingerprint.as_bytes(), &job).expect_err("no reservation");
+    let ErrorKind::InvalidOptions(text) = refused.kind() else { panic!("{refused:?}") };
     assert!(text.starts_with("reserve must be left out"), "{text}");
     let shown = engine.policy_show(NOW, b"ns").expect("a policy");
     assert_eq!((shown.states.len(), shown.leases), (0, 0));

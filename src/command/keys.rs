@@ -13,7 +13,7 @@ use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
 use crate::text::Part::{Number, Text};
 use crate::text::{digits, joined};
-use crate::{Engine, Error};
+use crate::{Engine, Error, ErrorKind};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
     engine.advance(now);
@@ -66,7 +66,7 @@ pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: 
             keyspace.clear(Space::ORDINARY);
             writer.ok();
         }
-        _ => return Err(Error::Syntax),
+        _ => return Err(ErrorKind::Syntax.into()),
     }
     Ok(())
 }

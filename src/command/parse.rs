@@ -11,7 +11,7 @@ use crate::number::{MAX_INTEGER, parse_digits};
 use crate::policy::Job;
 use crate::text::Part::Bytes;
 use crate::text::joined;
-use crate::{Error, Positive};
+use crate::{Error, ErrorKind, Positive};
 
 /// The name of a command without one.
 const NAMELESS: &[u8] = b"";
@@ -61,7 +61,7 @@ impl<'a> Command<'a> {
     /// The command of a name and names, whose integers are read already.
     ///
     /// # Errors
-    /// [`Error::KeyTooLong`].
+    /// [`ErrorKind::KeyTooLong`].
     #[cfg(feature = "store")]
     pub(crate) fn of_integers(arguments: Arguments<'a>, integers: [Positive; 4]) -> Result<Self, Error> {
         let command = Self { integers, ..Self::of(arguments) };
@@ -85,12 +85,12 @@ impl<'a> Command<'a> {
             return Err(unknown(whole.first().copied().unwrap_or_default()));
         }
         if count < entry.least.into() || (entry.most != table::ANY && count > entry.most.into()) {
-            return Err(Error::WrongArity(entry.name));
+            return Err(ErrorKind::WrongArity(entry.name).into());
         }
         if self.arguments.iter().any(|argument| argument.len() > MAX_NAME_BYTES) {
             self.check_names()?;
         }
-        Ok(self.read_arguments()?)
+        self.read_arguments()
     }
 
     /// Whether the names among the arguments are short enough.
@@ -113,7 +113,7 @@ impl<'a> Command<'a> {
         Ok(())
     }
 
-    fn read_arguments(&mut self) -> Result<(), Wrong> {
+    fn read_arguments(&mut self) -> Result<(), Error> {
         let entry = self.entry;
         let (from, to) = (usize::from(entry.integers.0), usize::from(entry.integers.1).min(self.arguments.len()));
         for (integer, text) in self.integers.iter_mut().zip(self.arguments.get(from..to).unwrap_or_default()) {
@@ -127,7 +127,7 @@ impl<'a> Command<'a> {
             Kind::LimiterCreate => self.settings().map(|_| ()),
             Kind::Set if self.has(Word::Ex) || self.has(Word::ExAt) => {
                 let [time, ..] = &mut self.integers;
-                *time = time.get().checked_mul(1000).and_then(Positive::new).ok_or(Wrong::NotAnInteger)?;
+                *time = time.get().checked_mul(1000).and_then(Positive::new).ok_or_else(not_an_integer)?;
                 Ok(())
             }
             Kind::Expire | Kind::Pexpire => {
@@ -135,12 +135,12 @@ impl<'a> Command<'a> {
                 Ok(())
             }
             Kind::Scan => {
-                self.amount = parse_digits(self.first).ok_or(Wrong::NotAnInteger)?.cast_signed();
+                self.amount = parse_digits(self.first).ok_or_else(not_an_integer)?.cast_signed();
                 let [pattern, _] = self.texts;
-                if pattern.len() > MAX_NAME_BYTES { Err(Wrong::Pattern(pattern.len())) } else { Ok(()) }
+                checked_name("pattern", pattern).map(|_| ())
             }
             Kind::FlushAll => match *self.arguments {
-                [mode] if !is(mode, b"SYNC") && !is(mode, b"ASYNC") => Err(Wrong::Syntax),
+                [mode] if !is(mode, b"SYNC") && !is(mode, b"ASYNC") => Err(syntax()),
                 _ => Ok(()),
             },
             _ => Ok(()),
@@ -148,7 +148,7 @@ impl<'a> Command<'a> {
     }
 
     #[inline(never)]
-    fn read_options(&mut self) -> Result<(), Wrong> {
+    fn read_options(&mut self) -> Result<(), Error> {
         let entry = self.entry;
         let from = match entry.kind {
             // The version is in front of them, and can be left out where they are too.
@@ -160,17 +160,17 @@ impl<'a> Command<'a> {
         while let Some(written) = rest.next() {
             let mut at = 0_u32;
             let spelling = loop {
-                let spelling = WORDS.get(at as usize).ok_or(Wrong::Syntax)?;
+                let spelling = WORDS.get(at as usize).ok_or_else(syntax)?;
                 if entry.options >> at & 1 != 0 && is(written, spelling.name.as_bytes()) {
                     break spelling;
                 }
                 at = at.wrapping_add(1);
             };
             if self.given & spelling.excludes != 0 {
-                return Err(Wrong::Syntax);
+                return Err(syntax());
             }
             self.given |= 1 << at;
-            let mut next = || rest.next().copied().ok_or(Wrong::Syntax);
+            let mut next = || rest.next().copied().ok_or_else(syntax);
             match spelling.takes {
                 Takes::Nothing => {}
                 Takes::Integer(at) => {
@@ -196,11 +196,11 @@ impl<'a> Command<'a> {
     }
 
     /// redis-cell's arguments: a burst beyond the first unit, a count for each period in seconds, and a quantity that can be 0.
-    fn read_throttle(&mut self) -> Result<(), Wrong> {
+    fn read_throttle(&mut self) -> Result<(), Error> {
         let burst = parse_digits(self.second).and_then(|most| Positive::new(most.wrapping_add(1)));
         let asked = self.arguments.get(4).copied().unwrap_or(b"1");
         let [_, _, beyond, quantity] = &mut self.integers;
-        *beyond = burst.ok_or(Wrong::NotAnInteger)?;
+        *beyond = burst.ok_or_else(not_an_integer)?;
         if asked != b"0" {
             *quantity = positive(asked)?;
             self.amount = 1;
@@ -209,28 +209,28 @@ impl<'a> Command<'a> {
     }
 
     /// The schedule of `CL.THROTTLE`.
-    pub(super) fn schedule(&self) -> Result<Schedule, Wrong> {
+    pub(super) fn schedule(&self) -> Result<Schedule, Error> {
         let [count, period, burst, _] = self.integers;
         // 2^53 seconds are under 2^63 ms.
-        Schedule::spaced(period.get().wrapping_mul(1000), count.get(), burst).ok_or(Wrong::NotAnInteger)
+        Schedule::spaced(period.get().wrapping_mul(1000), count.get(), burst).ok_or_else(not_an_integer)
     }
 
     /// The settings of `RATELIMIT.CREATE`.
-    pub(super) fn settings(&self) -> Result<Settings, Wrong> {
+    pub(super) fn settings(&self) -> Result<Settings, Error> {
         let [limit, window, ..] = self.integers;
         let [algorithm, rate] = self.texts;
         let algorithm = if self.has(Word::Algo) {
-            Algorithm::named(algorithm).ok_or(Wrong::UnknownAlgorithm)?
+            Algorithm::named(algorithm).ok_or(ErrorKind::UnknownAlgorithm)?
         } else {
             Algorithm::SlidingWindow
         };
         let (refill, drain) = (self.has(Word::Refill), self.has(Word::Drain));
         if refill && algorithm != Algorithm::TokenBucket || drain && algorithm != Algorithm::LeakyBucket {
-            return Err(Wrong::Syntax);
+            return Err(syntax());
         }
-        let rate = if refill || drain { Some(Rate::parse(rate).map_err(|_| Wrong::Rate)?) } else { None };
+        let rate = if refill || drain { Some(Rate::parse(rate)?) } else { None };
         let settings = Settings { algorithm, limit, window, rate };
-        settings.rule().map_err(|_| Wrong::Rate)?;
+        settings.rule()?;
         Ok(settings)
     }
 
@@ -247,27 +247,15 @@ impl<'a> Command<'a> {
     }
 }
 
-/// What can be wrong with an argument: an [`Error`] in few bytes, of which every step here would pass on a copy.
-#[derive(Clone, Copy)]
-pub(super) enum Wrong {
-    Syntax,
-    NotAnInteger,
-    UnknownAlgorithm,
-    Rate,
-    /// The pattern of `SCAN` is too long; holds its length.
-    Pattern(usize),
+/// The error of an integer argument, which many can be.
+#[cold]
+fn not_an_integer() -> Error {
+    ErrorKind::NotAnInteger.into()
 }
 
-impl From<Wrong> for Error {
-    fn from(wrong: Wrong) -> Self {
-        match wrong {
-            Wrong::Syntax => Self::Syntax,
-            Wrong::NotAnInteger => Self::NotAnInteger,
-            Wrong::UnknownAlgorithm => Self::UnknownAlgorithm,
-            Wrong::Rate => Self::InvalidRate,
-            Wrong::Pattern(bytes) => Self::KeyTooLong { argument: "pattern", bytes },
-        }
-    }
+#[cold]
+fn syntax() -> Error {
+    ErrorKind::Syntax.into()
 }
 
 /// Whether a word is that one, in any case. Called, not inlined: there are many of them and none is hot.
@@ -277,21 +265,21 @@ fn is(word: &[u8], name: &[u8]) -> bool {
 }
 
 /// An integer argument from 1 to 2^53 - 1.
-fn positive(text: &[u8]) -> Result<Positive, Wrong> {
-    Positive::parse(text).ok_or(Wrong::NotAnInteger)
+fn positive(text: &[u8]) -> Result<Positive, Error> {
+    Positive::parse(text).ok_or_else(not_an_integer)
 }
 
 /// An integer that times `scale` is from -(2^53 - 1) to 2^53 - 1.
-fn milliseconds(text: &[u8], scale: u64) -> Result<i64, Wrong> {
+fn milliseconds(text: &[u8], scale: u64) -> Result<i64, Error> {
     let (negative, digits) = match text.split_first() {
         Some((b'-', digits)) => (true, digits),
         _ => (false, text),
     };
-    let value = parse_digits(digits).filter(|value| *value > 0 || !negative).ok_or(Wrong::NotAnInteger)?;
+    let value = parse_digits(digits).filter(|value| *value > 0 || !negative).ok_or_else(not_an_integer)?;
     // 16 digits times 1000 are under 2^64.
     let ms = value.wrapping_mul(scale);
     if ms > MAX_INTEGER {
-        return Err(Wrong::NotAnInteger);
+        return Err(not_an_integer());
     }
     Ok(if negative { ms.cast_signed().wrapping_neg() } else { ms.cast_signed() })
 }
@@ -299,7 +287,7 @@ fn milliseconds(text: &[u8], scale: u64) -> Result<i64, Wrong> {
 #[cold]
 #[inline(never)]
 fn unknown(name: &[u8]) -> Error {
-    Error::UnknownCommand(printable(name))
+    ErrorKind::UnknownCommand(printable(name)).into()
 }
 
 /// A name as an error may show it: at most 128 bytes, and nothing that a terminal or the protocol would act on.

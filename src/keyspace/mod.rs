@@ -33,8 +33,8 @@ pub use table::Place;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::Error;
 use crate::algorithm::{Count, Log, SlidingWindow, Tat};
+use crate::{Error, ErrorKind};
 use bodies::Body;
 use journal::Journal;
 use record::{Short, Stored};
@@ -199,20 +199,20 @@ impl Keyspace {
     /// Whether `new` more records fit once everything expired is reclaimed.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when they don't.
+    /// [`ErrorKind::OutOfMemory`] when they don't.
     pub fn ensure_room(&mut self, new: usize) -> Result<(), Error> {
-        let full = Error::OutOfMemory { max_keys: self.max_keys };
-        let Some(most) = self.max_keys.checked_sub(new) else { return Err(full) };
+        let full = || Err(ErrorKind::OutOfMemory { max_keys: self.max_keys }.into());
+        let Some(most) = self.max_keys.checked_sub(new) else { return full() };
         if self.table.len() > most {
             self.table.shrink_to(most, self.now);
         }
-        if self.table.len() > most { Err(full) } else { Ok(()) }
+        if self.table.len() > most { full() } else { Ok(()) }
     }
 
     /// Stores `value` as the whole state of `key`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when the record is new and there is no room, [`Error::KeyTooLong`] when no record can have
+    /// [`ErrorKind::OutOfMemory`] when the record is new and there is no room, [`ErrorKind::KeyTooLong`] when no record can have
     /// such a name; nothing has changed then.
     pub fn put(&mut self, place: Place, key: Key<'_>, value: Value) -> Result<(), Error> {
         self.store(place, key, value)?;
@@ -222,7 +222,7 @@ impl Keyspace {
 
     fn store(&mut self, place: Place, key: Key<'_>, value: Value) -> Result<(), Error> {
         if key.name.len() > record::MAX_NAME {
-            return Err(Error::KeyTooLong { argument: "key", bytes: key.name.len() });
+            return Err(ErrorKind::KeyTooLong { argument: "key", bytes: key.name.len() }.into());
         }
         if !self.table.is_there(place, key) {
             self.ensure_room(1)?;
@@ -244,7 +244,7 @@ impl Keyspace {
         if self.table.put(place, key, stored, body, self.now) {
             Ok(())
         } else {
-            Err(Error::OutOfMemory { max_keys: self.max_keys })
+            Err(ErrorKind::OutOfMemory { max_keys: self.max_keys }.into())
         }
     }
 

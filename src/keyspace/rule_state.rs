@@ -98,7 +98,7 @@ impl Keyspace {
     /// Stores what `decision` says.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when the record is new and there is no room; nothing has changed then.
+    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory) when the record is new and there is no room; nothing has changed then.
     #[inline]
     pub fn commit(&mut self, key: Key<'_>, decision: &Decision) -> Result<(), Error> {
         self.store_next(decision.place, key, decision.at, decision.next)

@@ -12,10 +12,10 @@ pub use settings::{Algorithm, Settings};
 
 use alloc::boxed::Box;
 
-use crate::Error;
 use crate::algorithm::Rule;
 use crate::keyspace::Space;
 use crate::sorted_map::SortedMap;
+use crate::{Error, ErrorKind};
 
 /// One named limiter.
 #[derive(Clone, Debug)]
@@ -42,17 +42,17 @@ impl Limiters {
     /// The limiter called `name`.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`].
+    /// [`ErrorKind::LimiterNotFound`].
     pub fn get(&self, name: &[u8]) -> Result<&Limiter, Error> {
-        self.by_name.get(name).map(AsRef::as_ref).ok_or(Error::LimiterNotFound)
+        self.by_name.get(name).map(AsRef::as_ref).ok_or_else(|| ErrorKind::LimiterNotFound.into())
     }
 
     /// As [`Limiters::get`], to count.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`].
+    /// [`ErrorKind::LimiterNotFound`].
     pub fn get_mut(&mut self, name: &[u8]) -> Result<&mut Limiter, Error> {
-        self.by_name.get_mut(name).map(AsMut::as_mut).ok_or(Error::LimiterNotFound)
+        self.by_name.get_mut(name).map(AsMut::as_mut).ok_or_else(|| ErrorKind::LimiterNotFound.into())
     }
 
     /// Whether there is a limiter called `name`.
@@ -68,9 +68,9 @@ impl Limiters {
     /// Removes a limiter.
     ///
     /// # Errors
-    /// [`Error::LimiterNotFound`].
+    /// [`ErrorKind::LimiterNotFound`].
     pub fn remove(&mut self, name: &[u8]) -> Result<Box<Limiter>, Error> {
-        self.by_name.remove(name).ok_or(Error::LimiterNotFound)
+        self.by_name.remove(name).ok_or_else(|| ErrorKind::LimiterNotFound.into())
     }
 
     /// All names, sorted by bytes.

@@ -2,8 +2,8 @@
 
 use alloc::boxed::Box;
 
-use crate::Error;
 use crate::text::checked;
+use crate::{Error, ErrorKind};
 
 /// A positive decimal of up to 15 digits, 6 of them after the point: units per second.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,10 +26,10 @@ impl Rate {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidRate`].
+    /// [`ErrorKind::InvalidRate`].
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
-        let (digits, scale) = decimal(text).filter(|(digits, _)| *digits > 0).ok_or(Error::InvalidRate)?;
-        let text = checked(text).map_err(|_| Error::InvalidRate)?;
+        let (digits, scale) = decimal(text).filter(|(digits, _)| *digits > 0).ok_or(ErrorKind::InvalidRate)?;
+        let text = checked(text).map_err(|_| ErrorKind::InvalidRate)?;
         Ok(Self { text: text.into(), digits, scale })
     }
 
@@ -115,7 +115,7 @@ mod tests {
             " 5",
             "½",
         ] {
-            assert_eq!(Rate::parse(bad.as_bytes()), Err(Error::InvalidRate), "{bad:?}");
+            assert_eq!(Rate::parse(bad.as_bytes()), Err(ErrorKind::InvalidRate.into()), "{bad:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Rate;
 use crate::algorithm::{FixedWindow, Rule, Schedule, SlidingWindow};
-use crate::{Error, Positive};
+use crate::{Error, ErrorKind, Positive};
 
 /// How a limiter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Settings {
     /// The rule that these settings describe.
     ///
     /// # Errors
-    /// [`Error::InvalidRate`] when a full recovery would take over 2^53 - 1 ms.
+    /// [`ErrorKind::InvalidRate`] when a full recovery would take over 2^53 - 1 ms.
     pub fn rule(&self) -> Result<Rule, Error> {
         Ok(match self.algorithm {
             Algorithm::SlidingWindow => Rule::Sliding(SlidingWindow::new(self.limit, self.window)),
@@ -66,7 +66,7 @@ impl Settings {
             Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => {
                 let (numerator, denominator) =
                     self.rate.as_ref().map_or((self.window.get(), self.limit.get()), Rate::spacing);
-                Rule::Schedule(Schedule::spaced(numerator, denominator, self.limit).ok_or(Error::InvalidRate)?)
+                Rule::Schedule(Schedule::spaced(numerator, denominator, self.limit).ok_or(ErrorKind::InvalidRate)?)
             }
         })
     }

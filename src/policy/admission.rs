@@ -13,7 +13,7 @@ use crate::keyspace::{Change, Decision, Key, Keyspace, NameHash, Next, Place, Sp
 use crate::sorted_map::insert;
 use crate::text::Part::{Bytes, Number, Text};
 use crate::text::joined;
-use crate::{Engine, Error, Positive};
+use crate::{Engine, Error, ErrorKind, Positive};
 
 /// A job that asks to start.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +127,7 @@ impl Engine {
     /// `VALVE.DEFINE`: puts a policy in force, or finds it in force already. Returns its fingerprint.
     ///
     /// # Errors
-    /// [`Error::InvalidOptions`] when it is no policy, or another one is in force.
+    /// [`ErrorKind::InvalidOptions`] when it is no policy, or another one is in force.
     pub fn policy_define(&mut self, now: u64, namespace: &[u8], json: &[u8]) -> Result<super::Fingerprint, Error> {
         self.enforce(now, namespace, Policy::read(json))
     }
@@ -135,7 +135,7 @@ impl Engine {
     /// [`Engine::policy_define`] of a policy that is no text.
     ///
     /// # Errors
-    /// [`Error::InvalidOptions`] when another policy is in force; [`Error::KeyTooLong`].
+    /// [`ErrorKind::InvalidOptions`] when another policy is in force; [`ErrorKind::KeyTooLong`].
     pub fn policy_enforce(&mut self, now: u64, namespace: &[u8], policy: Policy) -> Result<super::Fingerprint, Error> {
         self.enforce(now, namespace, Ok(policy))
     }
@@ -179,9 +179,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoPolicy`]; [`Error::InvalidOptions`] when another policy is in force, or an identity or the lease is
-    /// missing, or the policy limits how many jobs run at once and the start is to be reserved; [`Error::CostExceedsLimit`];
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::NoPolicy`]; [`ErrorKind::InvalidOptions`] when another policy is in force, or an identity or the lease is
+    /// missing, or the policy limits how many jobs run at once and the start is to be reserved; [`ErrorKind::CostExceedsLimit`];
+    /// [`ErrorKind::OutOfMemory`].
     pub fn policy_admit(
         &mut self,
         now: u64,
@@ -190,24 +190,24 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Admission, Error> {
         self.advance(now);
-        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
-        let policy = found.policy.as_ref().ok_or(Error::NoPolicy)?;
+        let found = self.policies.get_mut(namespace).ok_or(ErrorKind::NoPolicy)?;
+        let policy = found.policy.as_ref().ok_or(ErrorKind::NoPolicy)?;
         check_fingerprint(policy, fingerprint)?;
         for (index, decider) in policy.deciders.iter().enumerate() {
             if job.cost > decider.most {
                 let (cost, most) = (job.cost.get(), decider.most.get());
-                return Err(Error::CostExceedsLimit { cost, most, rule: index });
+                return Err(ErrorKind::CostExceedsLimit { cost, most, rule: index }.into());
             }
         }
         let lease = match (policy.concurrency, job.lease) {
             (None, _) => None,
             (Some(_), _) if job.reserve.is_some() => {
-                return Err(Error::InvalidOptions(
+                return Err(Error::invalid_options(
                     "reserve must be left out, since the policy limits concurrency".into(),
                 ));
             }
             (Some(_), None) => {
-                return Err(Error::InvalidOptions("lease must be given, since the policy limits concurrency".into()));
+                return Err(Error::invalid_options("lease must be given, since the policy limits concurrency".into()));
             }
             (Some(concurrency), Some(id)) => Some((concurrency, checked_name("lease", id)?)),
         };
@@ -242,7 +242,7 @@ impl Engine {
             found.leases.expire(now, lease);
             if found.leases.expires(id).is_some() {
                 let rest = " is held already; every job takes one with an id of its own";
-                return Err(Error::InvalidOptions(joined(&[Text("lease "), Bytes(id), Text(rest)])));
+                return Err(Error::invalid_options(joined(&[Text("lease "), Bytes(id), Text(rest)])));
             }
             lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
         }
@@ -292,10 +292,10 @@ impl Engine {
     /// `VALVE.SHOW`: the policy in force and the live states of its rules.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`].
+    /// [`ErrorKind::NoPolicy`].
     pub fn policy_show(&mut self, now: u64, namespace: &[u8]) -> Result<Shown<'_>, Error> {
         self.advance(now);
-        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
+        let found = self.policies.get_mut(namespace).ok_or(ErrorKind::NoPolicy)?;
         if let Some(Concurrency { lease, .. }) = found.policy()?.concurrency {
             found.leases.expire(now, lease);
         }
@@ -326,11 +326,11 @@ impl Engine {
     /// `VALVE.FORGET`: resets the fingerprint, so that another policy can be defined. All that was spent stays spent.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`].
+    /// [`ErrorKind::NoPolicy`].
     pub fn policy_forget(&mut self, now: u64, namespace: &[u8]) -> Result<super::Fingerprint, Error> {
         self.advance(now);
-        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
-        let policy = found.policy.take().ok_or(Error::NoPolicy)?;
+        let found = self.policies.get_mut(namespace).ok_or(ErrorKind::NoPolicy)?;
+        let policy = found.policy.take().ok_or(ErrorKind::NoPolicy)?;
         found.spaces.clear();
         self.keyspace.note(|| Change::Policy(namespace.into()));
         Ok(policy.fingerprint)
@@ -339,7 +339,7 @@ impl Engine {
     /// `VALVE.RENEW`: lets the leases run for a whole lease from now; how many of them were held.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`]: nothing says then how long a lease is.
+    /// [`ErrorKind::NoPolicy`]: nothing says then how long a lease is.
     pub fn policy_renew(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]]) -> Result<usize, Error> {
         self.each_lease(now, namespace, ids, false)
     }
@@ -348,7 +348,7 @@ impl Engine {
     /// changed: its lease is given back all the same.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`] when there never was one.
+    /// [`ErrorKind::NoPolicy`] when there never was one.
     pub fn policy_release(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]]) -> Result<usize, Error> {
         self.each_lease(now, namespace, ids, true)
     }
@@ -356,7 +356,7 @@ impl Engine {
     /// Renews or releases each lease; how many of them were held.
     fn each_lease(&mut self, now: u64, namespace: &[u8], ids: &[&[u8]], release: bool) -> Result<usize, Error> {
         self.advance(now);
-        let found = self.policies.get_mut(namespace).ok_or(Error::NoPolicy)?;
+        let found = self.policies.get_mut(namespace).ok_or(ErrorKind::NoPolicy)?;
         let concurrency = match found.policy() {
             Ok(policy) => policy.concurrency,
             Err(_) if release => None,
@@ -413,7 +413,7 @@ fn identity<'a>(policy: &Policy, index: usize, job: &Job<'a>) -> Result<&'a [u8]
     let mut given = job.scope.iter().filter(|(dimension, _)| *dimension == scope.as_bytes());
     match (given.next(), given.next()) {
         (Some((_, identity)), None) => checked_name("identity", identity),
-        (first, _) => Err(Error::InvalidOptions(joined(&[
+        (first, _) => Err(Error::invalid_options(joined(&[
             Text("scope."),
             Text(scope),
             Text(" must be given "),
@@ -431,7 +431,7 @@ fn check_fingerprint(policy: &Policy, given: &[u8]) -> Result<(), Error> {
     if policy.fingerprint.as_bytes() == given {
         return Ok(());
     }
-    Err(Error::InvalidOptions(joined(&[
+    Err(Error::invalid_options(joined(&[
         Text("fingerprint must be "),
         Bytes(policy.fingerprint.as_bytes()),
         Text(", that of the policy in force, not "),

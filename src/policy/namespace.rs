@@ -9,10 +9,10 @@ use super::json::push_quoted;
 use super::lease::Leases;
 use super::read::Policy;
 use super::rule::PolicyRule;
-use crate::Error;
 use crate::keyspace::{Keyspace, Space};
 use crate::sorted_map::SortedMap;
 use crate::text::push;
+use crate::{Error, ErrorKind};
 
 /// One namespace. Forgetting its policy leaves the rest, so that what was spent stays spent.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +31,9 @@ impl Namespace {
     /// The policy in force.
     ///
     /// # Errors
-    /// [`Error::NoPolicy`].
+    /// [`ErrorKind::NoPolicy`].
     pub fn policy(&self) -> Result<&Policy, Error> {
-        self.policy.as_ref().ok_or(Error::NoPolicy)
+        self.policy.as_ref().ok_or_else(|| ErrorKind::NoPolicy.into())
     }
 
     /// Puts `policy` in force; its rules find the states that rules of the same name left.

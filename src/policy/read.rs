@@ -57,12 +57,13 @@ impl Policy {
     /// assert_eq!(policy.rules().len(), 2);
     ///
     /// let twice = Policy::new(&[rules[0].clone(), rules[0].clone()], None);
-    /// assert!(matches!(twice, Err(Error::InvalidOptions(why)) if why.starts_with("rate[1].name must be different")));
+    /// let refused = twice.map_err(|error| error.to_string());
+    /// assert!(refused.is_err_and(|why| why.starts_with("rate[1].name must be different")));
     /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidOptions`] when there is no rule, a name is over 4,096 bytes, two rules would share their state, or a
+    /// [`InvalidOptions`](crate::ErrorKind::InvalidOptions) when there is no rule, a name is over 4,096 bytes, two rules would share their state, or a
     /// recovery would take over [`MAX_INTEGER`](crate::MAX_INTEGER) ms.
     pub fn new(rules: &[PolicyRule], concurrency: Option<Concurrency>) -> Result<Self, Error> {
         // All that a policy may say can be said in JSON, so that both ways pass the same checks.
@@ -101,9 +102,9 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidOptions`], naming the field, its value and what is allowed.
+    /// [`InvalidOptions`](crate::ErrorKind::InvalidOptions), naming the field, its value and what is allowed.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
-        read_policy(json).map_err(Error::InvalidOptions)
+        read_policy(json).map_err(Error::invalid_options)
     }
 
     /// The policy as JSON that reads as the same one, its rules in their order. For stores.

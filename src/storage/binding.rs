@@ -13,7 +13,7 @@ use crate::command::{Backend, Command};
 use crate::number::MAX_INTEGER;
 use crate::text::Part::{Number, Text};
 use crate::text::{joined, push, push_number};
-use crate::{Error, Flow, Options, Positive, Session};
+use crate::{Error, ErrorKind, Flow, Options, Positive, Session};
 
 /// Text of up to so many bytes is faster made of its characters' codes than by a decoder.
 const SHORT: usize = 128;
@@ -274,7 +274,7 @@ fn text(text: &str) -> JsValue {
 #[expect(clippy::float_cmp, reason = "a whole number is the same in both")]
 fn positive(argument: &'static str, value: f64) -> Result<Positive, Error> {
     let whole = time(value);
-    if float(whole) == value { Positive::named(argument, whole) } else { Err(Error::NotAnInteger) }
+    if float(whole) == value { Positive::named(argument, whole) } else { Err(ErrorKind::NotAnInteger.into()) }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]

@@ -13,7 +13,7 @@ use crate::command::decide;
 use crate::command::{Backend, Command};
 use crate::keyspace::{Change, Space};
 use crate::sorted_map::SortedMap;
-use crate::{Engine, Error, Flow, Options, Session};
+use crate::{Engine, Error, ErrorKind, Flow, Options, Session};
 
 /// Refused units are saved at the latest this long after the first of them.
 const SAVE_DENIALS_MS: u64 = 10_000;
@@ -296,7 +296,7 @@ impl<S: Sql> Backend for Store<S> {
         {
             self.failed = Some(failure);
         }
-        if self.failed.is_some() { Err(Error::StoreFailed) } else { Ok(()) }
+        if self.failed.is_some() { Err(ErrorKind::StoreFailed.into()) } else { Ok(()) }
     }
 
     fn count(&mut self, space: Space) -> Result<usize, Error> {
@@ -304,7 +304,7 @@ impl<S: Sql> Backend for Store<S> {
             Ok(count) => Ok(count),
             Err(failure) => {
                 self.failed = Some(failure);
-                Err(Error::StoreFailed)
+                Err(ErrorKind::StoreFailed.into())
             }
         }
     }

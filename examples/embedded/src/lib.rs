@@ -31,7 +31,7 @@ impl Airtime {
     /// `now` is milliseconds by any clock that rises steadily, such as the ticks since the processor started.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when more than 16 bands are in use.
+    /// [`OutOfMemory`](tidegate::ErrorKind::OutOfMemory) when more than 16 bands are in use.
     pub fn take(&mut self, now: u64, band: u8, ms: Positive) -> Result<Option<Duration>, Error> {
         Ok(self.engine.gcra_limit(now, &[band], HOUR, AIRTIME_MS, ms)?.retry.wait())
     }

@@ -4,7 +4,7 @@ use std::format;
 
 use super::super::{Key, Keyspace, Space};
 use super::{Random, expires, ordinary, put_tat, put_text, rule};
-use crate::{Error, Positive};
+use crate::{ErrorKind, Positive};
 
 #[test]
 fn a_live_record_is_never_evicted() {
@@ -17,7 +17,7 @@ fn a_live_record_is_never_evicted() {
         keyspace.advance(now);
         for number in 0..5 {
             let name = format!("other {now} {number}");
-            assert_eq!(put_tat(&mut keyspace, &name, 2_000), Err(Error::OutOfMemory { max_keys: 1_000 }));
+            assert_eq!(put_tat(&mut keyspace, &name, 2_000), Err(ErrorKind::OutOfMemory { max_keys: 1_000 }.into()));
             assert_eq!(expires(&keyspace, &name), None);
         }
     }
