@@ -161,20 +161,14 @@ fn parse_resp(bytes: &[u8]) -> (Vec<Words>, Option<&'static str>) {
     let mut commands = Vec::new();
     let mut rest = bytes;
     let mut request = RespRequest::default();
+    let mut arguments = Vec::new();
     while !rest.is_empty() {
-        match request.read(rest) {
+        match request.take(rest, &mut arguments) {
             Ok(Some(length)) => {
-                let words: Words = request
-                    .arguments()
-                    .iter()
-                    .filter_map(|range| rest.get(range.clone()))
-                    .map(<[u8]>::to_vec)
-                    .collect();
-                if !words.is_empty() {
-                    commands.push(words);
+                if !arguments.is_empty() {
+                    commands.push(arguments.iter().map(|word| word.to_vec()).collect());
                 }
                 rest = rest.get(length..).unwrap_or_default();
-                request.clear();
             }
             Ok(None) => return (commands, Some("the last command is cut off")),
             Err(error) => return (commands, Some(error.0)),

@@ -1,7 +1,6 @@
 //! Requests out of bytes, as they arrive.
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// The longest argument.
 pub const MAX_BULK_BYTES: usize = 1 << 20;
@@ -22,186 +21,144 @@ pub struct ProtocolError(pub &'static str);
 
 /// One request while it is being read: an array of bulk strings, or a line typed by hand.
 ///
-/// Reading goes on where it stopped when more bytes are there, so no byte is looked at twice however the request is cut.
+/// A request that is cut is read again from its start, but no sooner than its cut argument is whole, and no line is searched twice.
 #[derive(Debug, Default)]
 pub struct Request {
-    /// Where each argument is, counted from the request's first byte.
-    arguments: Vec<Range<usize>>,
-    /// How many arguments are still to come, once the array's head was read.
-    missing: Option<usize>,
-    /// The length of the argument that is being read, once its head was read.
-    bulk: Option<usize>,
-    /// Bytes read so far.
-    read: usize,
-    /// Bytes already searched for the end of a line.
+    /// Reading is of no use before there are so many bytes: those up to the end of the argument that was cut.
+    wanted: usize,
+    /// Bytes already searched for the end of a line typed by hand.
     searched: usize,
     /// Whether the client has still to say its password, and may make the session hold little.
     stranger: bool,
 }
 
 impl Request {
-    /// Where the arguments of a complete request are.
-    #[cfg(feature = "worker")]
-    pub fn arguments(&self) -> &[Range<usize>] {
-        &self.arguments
-    }
-
     /// Whether the requests are those of a client that has still to say its password: 10 arguments of 16 KiB then.
     pub const fn set_stranger(&mut self, stranger: bool) {
         self.stranger = stranger;
     }
 
     /// Starts on the next request.
-    pub fn clear(&mut self) {
-        self.arguments.clear();
-        self.missing = None;
-        self.bulk = None;
-        self.read = 0;
+    pub const fn clear(&mut self) {
+        self.wanted = 0;
         self.searched = 0;
     }
 
-    /// Reads on in `bytes`, which start with this request, puts its arguments into `arguments` when it is complete, and is
-    /// ready for the next one then. Its length when it is complete.
-    ///
-    /// # Errors
-    /// As [`Request::read`].
-    #[inline(never)]
-    pub fn take<'a>(&mut self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Result<Option<usize>, ProtocolError> {
-        arguments.clear();
-        if self.missing.is_none()
-            && let Some(length) = self.short(bytes, arguments)
-        {
-            return Ok(Some(length));
-        }
-        arguments.clear();
-        let read = self.read(bytes)?;
-        if read.is_some() {
-            arguments.extend(self.arguments.iter().filter_map(|range| bytes.get(range.clone())));
-            self.clear();
-        }
-        Ok(read)
-    }
-
-    /// A request that is there whole, in which no number has more than two digits.
-    fn short<'a>(&self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Option<usize> {
-        let (count, mut rest) = short_head(b'*', bytes)?;
-        if self.stranger && count > STRANGER_ARGUMENTS {
-            return None;
-        }
-        for _ in 0..count {
-            let (size, after) = short_head(b'$', rest)?;
-            let (argument, after) = after.split_at_checked(size)?;
-            rest = after.strip_prefix(b"\r\n")?;
-            arguments.push(argument);
-        }
-        bytes.len().checked_sub(rest.len())
-    }
-
-    /// Reads on in `bytes`, which start with this request. Its length when it is complete, `None` when bytes are missing.
+    /// Reads the request that `bytes` start with, puts its arguments into `arguments` when it is complete, and is ready for
+    /// the next one then. Its length when it is complete, `None` when bytes are missing.
     ///
     /// # Errors
     /// [`ProtocolError`] as soon as it is plain that no request starts like this.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, ProtocolError> {
-        if self.missing.is_none() {
-            match bytes.first() {
-                None => return Ok(None),
-                Some(b'*') => {}
-                Some(_) => return self.read_inline(bytes),
-            }
-            let Some(line) = self.line(bytes, MAX_LENGTH_LINE_BYTES, "too big mbulk count string")? else {
-                return Ok(None);
-            };
-            let count = bytes.get(line).and_then(|line| length(line.get(1..)?));
-            let most = if self.stranger { STRANGER_ARGUMENTS } else { MAX_ARGUMENTS };
-            let count = count.filter(|count| *count <= most);
-            self.missing = Some(count.ok_or(ProtocolError("invalid multibulk length"))?);
+    #[inline(never)]
+    pub fn take<'a>(&mut self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Result<Option<usize>, ProtocolError> {
+        if bytes.len() < self.wanted {
+            return Ok(None);
         }
-        while let Some(missing) = self.missing.filter(|missing| *missing > 0) {
-            let Some(size) = self.bulk_length(bytes)? else { return Ok(None) };
-            let end = self.read.saturating_add(size);
-            match bytes.get(end..end.saturating_add(2)) {
-                Some(b"\r\n") => {}
-                Some(_) => return Err(ProtocolError("expected CRLF after a bulk string")),
-                None => return Ok(None),
-            }
-            self.arguments.push(self.read..end);
-            self.read = end.saturating_add(2);
-            self.bulk = None;
-            self.missing = missing.checked_sub(1);
-        }
-        Ok(Some(self.read))
+        arguments.clear();
+        let array = bytes.first() == Some(&b'*');
+        let rest = if array { self.array(bytes, arguments)? } else { self.typed(bytes, arguments)? };
+        Ok(rest.map(|rest| {
+            self.clear();
+            bytes.len().wrapping_sub(rest.len())
+        }))
     }
 
-    /// The length of the argument that is next, once its head is there.
-    fn bulk_length(&mut self, bytes: &[u8]) -> Result<Option<usize>, ProtocolError> {
-        if self.bulk.is_none() {
-            match bytes.get(self.read) {
-                None => return Ok(None),
-                Some(b'$') => {}
-                Some(_) => return Err(ProtocolError("expected '$'")),
+    /// An array of bulk strings; what follows it.
+    fn array<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        arguments: &mut Vec<&'a [u8]>,
+    ) -> Result<Option<&'a [u8]>, ProtocolError> {
+        let (most, most_bytes) =
+            if self.stranger { (STRANGER_ARGUMENTS, STRANGER_BULK_BYTES) } else { (MAX_ARGUMENTS, MAX_BULK_BYTES) };
+        let Some((mut missing, mut rest)) = head(b'*', bytes)? else { return Ok(None) };
+        if missing > most {
+            return Err(ProtocolError("invalid multibulk length"));
+        }
+        while missing > 0 {
+            let Some((size, after)) = head(b'$', rest)? else { return Ok(None) };
+            if size > most_bytes {
+                return Err(ProtocolError("invalid bulk length"));
             }
-            let Some(line) = self.line(bytes, MAX_LENGTH_LINE_BYTES, "too big bulk count string")? else {
-                return Ok(None);
-            };
-            let most = if self.stranger { STRANGER_BULK_BYTES } else { MAX_BULK_BYTES };
-            let size = bytes.get(line).and_then(|line| length(line.get(1..)?)).filter(|size| *size <= most);
-            let size = size.ok_or(ProtocolError("invalid bulk length"))?;
-            if self.read.saturating_add(size) > MAX_COMMAND_BYTES {
+            let end = bytes.len().wrapping_sub(after.len()).wrapping_add(size);
+            if end > MAX_COMMAND_BYTES {
                 return Err(ProtocolError("too big command"));
             }
-            self.bulk = Some(size);
+            match after.split_at_checked(size) {
+                Some((argument, [b'\r', b'\n', next @ ..])) => {
+                    arguments.push(argument);
+                    rest = next;
+                }
+                Some((_, [_, _, ..])) => return Err(ProtocolError("expected CRLF after a bulk string")),
+                _ => {
+                    self.wanted = end.wrapping_add(2);
+                    return Ok(None);
+                }
+            }
+            missing = missing.wrapping_sub(1);
         }
-        Ok(self.bulk)
+        Ok(Some(rest))
     }
 
-    /// The next line without its end, once all of it is there.
-    fn line(
+    /// A command typed by hand, words with spaces between them and a newline; what follows it.
+    fn typed<'a>(
         &mut self,
-        bytes: &[u8],
-        most: usize,
-        too_long: &'static str,
-    ) -> Result<Option<Range<usize>>, ProtocolError> {
-        let start = self.read;
-        let from = self.searched.max(start);
-        let rest = bytes.get(from..).unwrap_or_default();
-        let Some(at) = rest.iter().position(|byte| *byte == b'\n') else {
+        bytes: &'a [u8],
+        arguments: &mut Vec<&'a [u8]>,
+    ) -> Result<Option<&'a [u8]>, ProtocolError> {
+        let Some((line, rest)) = line(bytes, self.searched, MAX_LINE_BYTES, "too big inline request")? else {
             self.searched = bytes.len();
-            return if bytes.len().saturating_sub(start) > most { Err(ProtocolError(too_long)) } else { Ok(None) };
-        };
-        let newline = from.saturating_add(at);
-        self.read = newline.saturating_add(1);
-        let before = newline.saturating_sub(1).max(start);
-        let end = if bytes.get(before) == Some(&b'\r') { before } else { newline };
-        if end.saturating_sub(start) > most { Err(ProtocolError(too_long)) } else { Ok(Some(start..end)) }
-    }
-
-    /// A command typed by hand: words with spaces between them, and a newline.
-    fn read_inline(&mut self, bytes: &[u8]) -> Result<Option<usize>, ProtocolError> {
-        let Some(line) = self.line(bytes, MAX_LINE_BYTES, "too big inline request")? else {
             return Ok(None);
         };
-        let mut word: Option<usize> = None;
-        for at in line.start..=line.end {
-            let within = at < line.end && bytes.get(at).is_some_and(|byte| !byte.is_ascii_whitespace());
-            match word {
-                None if within => word = Some(at),
-                Some(start) if !within => {
-                    self.arguments.push(start..at);
-                    word = None;
-                }
-                _ => {}
+        for word in line.split(u8::is_ascii_whitespace) {
+            if !word.is_empty() {
+                arguments.push(word);
             }
         }
-        if self.arguments.len() > MAX_ARGUMENTS {
+        if arguments.len() > MAX_ARGUMENTS {
             return Err(ProtocolError("too many arguments"));
         }
         // A page in a browser can make it send these lines here, with a body that would be commands.
-        let first = self.arguments.first().and_then(|word| bytes.get(word.clone())).unwrap_or_default();
+        let first = arguments.first().copied().unwrap_or_default();
         if first == b"POST" || first.eq_ignore_ascii_case(b"Host:") {
             return Err(ProtocolError("this is not an HTTP server"));
         }
-        Ok(Some(self.read))
+        Ok(Some(rest))
     }
+}
+
+/// The line that `bytes` start with, `searched` of which hold no newline, and what follows it.
+#[inline(never)]
+fn line<'a>(
+    bytes: &'a [u8],
+    searched: usize,
+    most: usize,
+    too_long: &'static str,
+) -> Result<Option<(&'a [u8], &'a [u8])>, ProtocolError> {
+    let after = bytes.get(searched..).unwrap_or_default();
+    let newline = after.iter().position(|byte| *byte == b'\n').map(|at| at.wrapping_add(searched));
+    let (line, rest) = bytes.split_at_checked(newline.unwrap_or(bytes.len())).unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() > most {
+        return Err(ProtocolError(too_long));
+    }
+    Ok(rest.split_first().map(|(_, rest)| (line, rest)))
+}
+
+/// The number of a head, and what follows it; one that is no length counts as one that is too large. Nearly every number has one
+/// or two digits.
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
+fn head(kind: u8, bytes: &[u8]) -> Result<Option<(usize, &[u8])>, ProtocolError> {
+    if let Some(head) = short_head(kind, bytes) {
+        return Ok(Some(head));
+    }
+    if bytes.first().is_some_and(|first| *first != kind) {
+        // What starts with no `*` is no array.
+        return Err(ProtocolError("expected '$'"));
+    }
+    let too_long = if kind == b'*' { "too big mbulk count string" } else { "too big bulk count string" };
+    let line = line(bytes, 0, MAX_LENGTH_LINE_BYTES, too_long)?;
+    Ok(line.map(|(line, rest)| (line.get(1..).and_then(length).unwrap_or(usize::MAX), rest)))
 }
 
 /// A head of one or two digits, and what follows it.
