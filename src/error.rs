@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::number::MAX_INTEGER;
-use crate::text::{push, push_number};
+use crate::text::filled;
 
 /// Why a request was refused before it could be decided. One word, so that every step on its way out passes it on for little.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,75 +104,47 @@ impl Error {
 
     /// The first word of the error as a command replies it: `ERR`, `WRONGTYPE`, `OOM`, `NOPOLICY`,
     /// `INVALID_OPTIONS` or `COST_EXCEEDS_LIMIT`.
-    pub const fn code(&self) -> &'static str {
-        match self.kind() {
-            ErrorKind::WrongType => "WRONGTYPE",
-            ErrorKind::OutOfMemory { .. } => "OOM",
-            ErrorKind::NoPolicy => "NOPOLICY",
-            ErrorKind::InvalidOptions(_) => "INVALID_OPTIONS",
-            ErrorKind::CostExceedsLimit { .. } => "COST_EXCEEDS_LIMIT",
-            _ => "ERR",
-        }
+    pub fn code(&self) -> &'static str {
+        self.template().split_once(' ').map_or("", |(code, _)| code)
     }
-}
 
-impl Error {
     /// The error as commands reply it: its code and its text.
     pub(crate) fn reply(&self) -> String {
-        let mut reply = String::from(self.code());
-        push(&mut reply, " ");
-        self.add_text(&mut reply);
-        reply
+        let (word, numbers) = match self.kind() {
+            ErrorKind::OutOfRange { argument, value } => (*argument, [MAX_INTEGER, *value, 0]),
+            ErrorKind::KeyTooLong { argument, bytes } => (*argument, [MAX_NAME_BYTES as u64, *bytes as u64, 0]),
+            ErrorKind::WrongArity(name) => (*name, [0; 3]),
+            ErrorKind::UnknownCommand(words) | ErrorKind::InvalidOptions(words) => (words.as_str(), [0; 3]),
+            ErrorKind::OutOfMemory { max_keys } => ("", [*max_keys as u64, 0, 0]),
+            ErrorKind::CostExceedsLimit { cost, most, rule } => ("", [*cost, *rule as u64, *most]),
+            _ => ("", [0; 3]),
+        };
+        filled(self.template(), word, &numbers)
     }
 
-    /// Adds the text after the code: pieces, and between them first the words, when there are any, then the numbers.
-    fn add_text(&self, text: &mut String) {
-        let mut numbers = [0; 3];
-        let (pieces, mut words): (&[&str], Option<&str>) = match self.kind() {
-            ErrorKind::OutOfRange { argument, value } => {
-                numbers = [MAX_INTEGER, *value, 0];
-                (&["", " must be an integer from 1 to ", ", not ", ""], Some(argument))
+    /// The error as commands reply it, in which `@` stands for a word and `%` for a number.
+    const fn template(&self) -> &'static str {
+        match self.kind() {
+            ErrorKind::OutOfRange { .. } => "ERR @ must be an integer from 1 to %, not %",
+            ErrorKind::NotAnInteger => "ERR value is not an integer or out of range",
+            ErrorKind::WrongArity(_) => "ERR wrong number of arguments for '@' command",
+            ErrorKind::Syntax => "ERR syntax error",
+            ErrorKind::UnknownCommand(_) => "ERR unknown command '@'",
+            ErrorKind::UnknownAlgorithm => "ERR unknown algorithm",
+            ErrorKind::InvalidRate => "ERR value is not a valid rate",
+            ErrorKind::WrongType => "WRONGTYPE Operation against a key holding the wrong kind of value",
+            ErrorKind::LimiterExists => "ERR limiter already exists or limit reached",
+            ErrorKind::LimiterNotFound => "ERR limiter not found",
+            ErrorKind::OutOfMemory { .. } => {
+                "OOM all % keys are in use by live limits, so a new key can't be counted; raise max-keys or wait for one to recover"
             }
-            ErrorKind::WrongArity(name) => (&["wrong number of arguments for '", "' command"], Some(name)),
-            ErrorKind::UnknownCommand(name) => (&["unknown command '", "'"], Some(name)),
-            ErrorKind::OutOfMemory { max_keys } => {
-                numbers = [*max_keys as u64, 0, 0];
-                (
-                    &[
-                        "all ",
-                        " keys are in use by live limits, so a new key can't be counted; raise max-keys or wait for one to recover",
-                    ],
-                    None,
-                )
+            ErrorKind::KeyTooLong { .. } => "ERR @ must be at most % bytes, not %",
+            ErrorKind::NoPolicy => "NOPOLICY this namespace has no policy yet; define it first",
+            ErrorKind::InvalidOptions(_) => "INVALID_OPTIONS @",
+            ErrorKind::StoreFailed => "ERR the store failed",
+            ErrorKind::CostExceedsLimit { .. } => {
+                "COST_EXCEEDS_LIMIT cost % can never pass rule %, which admits at most % at once"
             }
-            ErrorKind::KeyTooLong { argument, bytes } => {
-                numbers = [MAX_NAME_BYTES as u64, *bytes as u64, 0];
-                (&["", " must be at most ", " bytes, not ", ""], Some(argument))
-            }
-            ErrorKind::CostExceedsLimit { cost, most, rule } => {
-                numbers = [*cost, *rule as u64, *most];
-                (&["cost ", " can never pass rule ", ", which admits at most ", " at once"], None)
-            }
-            ErrorKind::NotAnInteger => (&["value is not an integer or out of range"], None),
-            ErrorKind::Syntax => (&["syntax error"], None),
-            ErrorKind::UnknownAlgorithm => (&["unknown algorithm"], None),
-            ErrorKind::InvalidRate => (&["value is not a valid rate"], None),
-            ErrorKind::WrongType => (&["Operation against a key holding the wrong kind of value"], None),
-            ErrorKind::LimiterExists => (&["limiter already exists or limit reached"], None),
-            ErrorKind::LimiterNotFound => (&["limiter not found"], None),
-            ErrorKind::NoPolicy => (&["this namespace has no policy yet; define it first"], None),
-            ErrorKind::InvalidOptions(words) => (&["", ""], Some(words)),
-            ErrorKind::StoreFailed => (&["the store failed"], None),
-        };
-        let mut numbers = numbers.iter();
-        for (at, piece) in pieces.iter().enumerate() {
-            if at > 0 {
-                match words.take() {
-                    Some(words) => push(text, words),
-                    None => push_number(text, numbers.next().copied().unwrap_or_default()),
-                }
-            }
-            push(text, piece);
         }
     }
 }
@@ -180,9 +152,7 @@ impl Error {
 /// The text after the code; `{code} {error}` is the error as commands reply it.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        self.add_text(&mut text);
-        f.write_str(&text)
+        f.write_str(self.reply().split_once(' ').map_or("", |(_, text)| text))
     }
 }
 

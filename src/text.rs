@@ -32,6 +32,20 @@ pub(crate) fn joined(parts: &[Part<'_>]) -> String {
     text
 }
 
+/// A text of ASCII with its blanks filled in: each `@` by the word, each `%` by the next number.
+pub(crate) fn filled(template: &str, word: &str, numbers: &[u64]) -> String {
+    let mut text = String::new();
+    let mut numbers = numbers.iter();
+    for byte in template.bytes() {
+        match byte {
+            b'@' => push(&mut text, word),
+            b'%' => push_number(&mut text, numbers.next().copied().unwrap_or_default()),
+            _ => text.push(char::from(byte)),
+        }
+    }
+    text
+}
+
 /// Appends a text. Called, not inlined: there are many of them and none is hot.
 #[inline(never)]
 pub(crate) fn push(text: &mut String, part: &str) {

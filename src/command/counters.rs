@@ -14,7 +14,7 @@ pub enum Outcome {
 }
 
 const OUTCOMES: [&str; 3] = ["allowed", "denied", "error"];
-pub(super) const FAMILIES: [&str; 5] = ["gcra.limit", "ratelimit.check", "cl.throttle", "valve.admit", "other"];
+const FAMILIES: [&str; 5] = ["gcra.limit", "ratelimit.check", "cl.throttle", "valve.admit", "other"];
 
 /// Commands since the engine was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,14 +1,13 @@
 //! What the server says of itself.
 
-use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::counters::FAMILIES;
 use super::execute::Backend;
 use super::parse::Command;
 use super::resp::Writer;
 use super::table::{COMMANDS, Entry, Names, Word, find};
 use crate::keyspace::Space;
-use crate::text::{push, push_number};
+use crate::text::filled;
 
 /// `COMMAND` and its subcommands.
 pub(super) fn describe(command: &Command<'_>, writer: &mut Writer<'_>) {
@@ -56,6 +55,15 @@ fn describe_one(entry: &Entry, writer: &mut Writer<'_>) {
     writer.integer(first);
 }
 
+/// What `INFO` replies, in which each `%` stands for a number.
+const INFO: &str = concat!(
+    "# Server\r\ntidegate_version:",
+    env!("CARGO_PKG_VERSION"),
+    "\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\ndb0:keys=%,expires=%\r\n\r\n# Tidegate\r\nrecords:%\r\nlimiters:%\r\n\r\n\
+     # Commands\r\ngcra.limit:allowed=%,denied=%,error=%\r\nratelimit.check:allowed=%,denied=%,error=%\r\n\
+     cl.throttle:allowed=%,denied=%,error=%\r\nvalve.admit:allowed=%,denied=%,error=%\r\nother:allowed=%,denied=%,error=%\r\n",
+);
+
 /// `INFO`.
 pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_>) {
     let engine = backend.engine();
@@ -63,31 +71,7 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     engine.advance(now);
     let records = engine.keyspace().len();
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
-    let mut text = String::from(concat!(
-        "# Server\r\ntidegate_version:",
-        env!("CARGO_PKG_VERSION"),
-        "\r\nredis_mode:standalone\r\n\r\n# Keyspace\r\n",
-    ));
-    let figures = [
-        ("db0:keys=", keys),
-        (",expires=", keys),
-        ("\r\n\r\n# Tidegate\r\nrecords:", records),
-        ("\r\nlimiters:", limiters),
-    ];
-    for (name, figure) in figures {
-        push(&mut text, name);
-        push_number(&mut text, figure as u64);
-    }
-    push(&mut text, "\r\n\r\n# Commands");
-    let (counts, _) = backend.engine().counters().counts().as_chunks();
-    for (family, [allowed, denied, error]) in FAMILIES.iter().zip(counts) {
-        push(&mut text, "\r\n");
-        push(&mut text, family);
-        for (name, count) in [(":allowed=", allowed), (",denied=", denied), (",error=", error)] {
-            push(&mut text, name);
-            push_number(&mut text, *count);
-        }
-    }
-    push(&mut text, "\r\n");
-    writer.text(&text);
+    let mut figures = Vec::from([keys, keys, records, limiters].map(|figure| figure as u64));
+    figures.extend_from_slice(backend.engine().counters().counts());
+    writer.text(&filled(INFO, "", &figures));
 }

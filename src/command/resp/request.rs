@@ -64,6 +64,7 @@ impl Request {
     }
 
     /// An array of bulk strings; what follows it.
+    #[inline]
     fn array<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -77,12 +78,15 @@ impl Request {
         }
         while missing > 0 {
             let Some((size, after)) = head(b'$', rest)? else { return Ok(None) };
-            if size > most_bytes {
-                return Err(ProtocolError("invalid bulk length"));
-            }
-            let end = bytes.len().wrapping_sub(after.len()).wrapping_add(size);
-            if end > MAX_COMMAND_BYTES {
-                return Err(ProtocolError("too big command"));
+            let end = || bytes.len().wrapping_sub(after.len()).wrapping_add(size);
+            // Short ones are too few to matter.
+            if size > 99 {
+                if size > most_bytes {
+                    return Err(ProtocolError("invalid bulk length"));
+                }
+                if end() > MAX_COMMAND_BYTES {
+                    return Err(ProtocolError("too big command"));
+                }
             }
             match after.split_at_checked(size) {
                 Some((argument, [b'\r', b'\n', next @ ..])) => {
@@ -91,7 +95,7 @@ impl Request {
                 }
                 Some((_, [_, _, ..])) => return Err(ProtocolError("expected CRLF after a bulk string")),
                 _ => {
-                    self.wanted = end.wrapping_add(2);
+                    self.wanted = end().wrapping_add(2);
                     return Ok(None);
                 }
             }
@@ -149,9 +153,12 @@ fn line<'a>(
 /// or two digits.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn head(kind: u8, bytes: &[u8]) -> Result<Option<(usize, &[u8])>, ProtocolError> {
-    if let Some(head) = short_head(kind, bytes) {
-        return Ok(Some(head));
-    }
+    if let Some(head) = short_head(kind, bytes) { Ok(Some(head)) } else { long_head(kind, bytes) }
+}
+
+#[cold]
+#[inline(never)]
+fn long_head(kind: u8, bytes: &[u8]) -> Result<Option<(usize, &[u8])>, ProtocolError> {
     if bytes.first().is_some_and(|first| *first != kind) {
         // What starts with no `*` is no array.
         return Err(ProtocolError("expected '$'"));
