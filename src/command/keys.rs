@@ -12,7 +12,7 @@ use super::table::{Kind, Word};
 use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
 use crate::text::Part::{Number, Text};
-use crate::text::{digits, joined};
+use crate::text::{LONGEST_LINE, digits, joined};
 use crate::{Engine, Error, ErrorKind};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
@@ -184,6 +184,6 @@ fn decimal(tat: Tat) -> String {
     while fraction.is_multiple_of(10) {
         fraction /= 10;
     }
-    let mut place = [0; 20];
+    let mut place = [0; LONGEST_LINE];
     joined(&[Number(tat.ms), Text("."), Text(digits(fraction, &mut place).get(1..).unwrap_or_default())])
 }

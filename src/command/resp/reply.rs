@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::text::digits;
+use crate::text::{LONGEST_LINE, Line, digits};
 
 /// Which version of the protocol a client speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl<'a> Writer<'a> {
 
     /// An integer as a bulk string.
     pub fn digits(&mut self, integer: u64) {
-        self.text(digits(integer, &mut [0; 20]));
+        self.text(digits(integer, &mut [0; LONGEST_LINE]));
     }
 
     /// A name and its integer.
@@ -150,29 +150,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A kind, a sign, 19 digits and the line's end, and the 7 bytes more that are written at once.
-const LONGEST_LINE: usize = 30;
-
-/// Lines that are short enough to be put together before they are added to the replies.
-struct Line<'a> {
-    bytes: &'a mut [u8],
-    length: usize,
-}
-
 impl Line<'_> {
-    fn written(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
-    }
-
-    /// Adds the first `used` of the bytes.
-    #[inline]
-    fn put<const N: usize>(&mut self, bytes: [u8; N], used: usize) {
-        if let Some(place) = self.bytes.get_mut(self.length..).and_then(|rest| rest.first_chunk_mut()) {
-            *place = bytes;
-        }
-        self.length = self.length.wrapping_add(used);
-    }
-
     #[inline(never)]
     fn integer(&mut self, integer: i64) {
         let value = integer.unsigned_abs();
@@ -185,35 +163,6 @@ impl Line<'_> {
         }
         self.put(*b"\r\n", 2);
     }
-
-    #[inline(never)]
-    fn digits(&mut self, value: u64) {
-        const EIGHT_DIGITS: u64 = 100_000_000;
-        let digits = eight_digits(value % EIGHT_DIGITS);
-        let mut unused = 0;
-        if value < EIGHT_DIGITS {
-            // Every zero in front but one that is the number itself.
-            unused = (digits.trailing_zeros() / 8).min(7);
-        } else {
-            self.digits(value / EIGHT_DIGITS);
-        }
-        let text = (digits | ZEROS) >> unused.wrapping_mul(8);
-        self.put(text.to_le_bytes(), 8_usize.wrapping_sub(unused as usize));
-    }
-}
-
-const ZEROS: u64 = 0x3030_3030_3030_3030;
-
-/// The eight digits of a number below 10^8, the first in the lowest byte: split in halves, quarters and eighths, all parts
-/// at once. A product with a rounded reciprocal is exact for parts as small as these, which the test goes through.
-#[inline]
-const fn eight_digits(value: u64) -> u64 {
-    // Two numbers below 10^4, in 32 bits each; then four below 10^2, in 16; then the digits.
-    let halves = (value / 10_000) | (value % 10_000).wrapping_shl(32);
-    let hundreds = (halves.wrapping_mul(10_486) >> 20) & 0x0000_007f_0000_007f;
-    let quarters = hundreds | halves.wrapping_sub(hundreds.wrapping_mul(100)).wrapping_shl(16);
-    let tens = (quarters.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
-    tens | quarters.wrapping_sub(tens.wrapping_mul(10)).wrapping_shl(8)
 }
 
 #[cfg(test)]

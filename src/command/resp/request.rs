@@ -65,11 +65,7 @@ impl Request {
 
     /// An array of bulk strings; what follows it.
     #[inline]
-    fn array<'a>(
-        &mut self,
-        bytes: &'a [u8],
-        arguments: &mut Vec<&'a [u8]>,
-    ) -> Result<Option<&'a [u8]>, ProtocolError> {
+    fn array<'a>(&mut self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Result<Option<&'a [u8]>, ProtocolError> {
         let (most, most_bytes) =
             if self.stranger { (STRANGER_ARGUMENTS, STRANGER_BULK_BYTES) } else { (MAX_ARGUMENTS, MAX_BULK_BYTES) };
         let Some((mut missing, mut rest)) = head(b'*', bytes)? else { return Ok(None) };
@@ -105,11 +101,7 @@ impl Request {
     }
 
     /// A command typed by hand, words with spaces between them and a newline; what follows it.
-    fn typed<'a>(
-        &mut self,
-        bytes: &'a [u8],
-        arguments: &mut Vec<&'a [u8]>,
-    ) -> Result<Option<&'a [u8]>, ProtocolError> {
+    fn typed<'a>(&mut self, bytes: &'a [u8], arguments: &mut Vec<&'a [u8]>) -> Result<Option<&'a [u8]>, ProtocolError> {
         let Some((line, rest)) = line(bytes, self.searched, MAX_LINE_BYTES, "too big inline request")? else {
             self.searched = bytes.len();
             return Ok(None);
