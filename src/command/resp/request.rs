@@ -19,6 +19,9 @@ const STRANGER_ARGUMENTS: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtocolError(pub &'static str);
 
+/// A part of a request and what follows it; `None` when it is cut off.
+type Part<'a, T> = Result<Option<(T, &'a [u8])>, ProtocolError>;
+
 /// One request while it is being read: an array of bulk strings, or a line typed by hand.
 ///
 /// A request that is cut is read again from its start, but no sooner than its cut argument is whole, and no line is searched twice.
@@ -125,12 +128,7 @@ impl Request {
 
 /// The line that `bytes` start with, `searched` of which hold no newline, and what follows it.
 #[inline(never)]
-fn line<'a>(
-    bytes: &'a [u8],
-    searched: usize,
-    most: usize,
-    too_long: &'static str,
-) -> Result<Option<(&'a [u8], &'a [u8])>, ProtocolError> {
+fn line<'a>(bytes: &'a [u8], searched: usize, most: usize, too_long: &'static str) -> Part<'a, &'a [u8]> {
     let after = bytes.get(searched..).unwrap_or_default();
     let newline = after.iter().position(|byte| *byte == b'\n').map(|at| at.wrapping_add(searched));
     let (line, rest) = bytes.split_at_checked(newline.unwrap_or(bytes.len())).unwrap_or_default();
@@ -144,13 +142,13 @@ fn line<'a>(
 /// The number of a head, and what follows it; one that is no length counts as one that is too large. Nearly every number has one
 /// or two digits.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn head(kind: u8, bytes: &[u8]) -> Result<Option<(usize, &[u8])>, ProtocolError> {
+fn head(kind: u8, bytes: &[u8]) -> Part<'_, usize> {
     if let Some(head) = short_head(kind, bytes) { Ok(Some(head)) } else { long_head(kind, bytes) }
 }
 
 #[cold]
 #[inline(never)]
-fn long_head(kind: u8, bytes: &[u8]) -> Result<Option<(usize, &[u8])>, ProtocolError> {
+fn long_head(kind: u8, bytes: &[u8]) -> Part<'_, usize> {
     if bytes.first().is_some_and(|first| *first != kind) {
         // What starts with no `*` is no array.
         return Err(ProtocolError("expected '$'"));
