@@ -249,11 +249,13 @@ impl<'a> Command<'a> {
 
 /// The error of an integer argument, which many can be.
 #[cold]
+#[inline(never)]
 fn not_an_integer() -> Error {
     ErrorKind::NotAnInteger.into()
 }
 
 #[cold]
+#[inline(never)]
 fn syntax() -> Error {
     ErrorKind::Syntax.into()
 }
