@@ -50,7 +50,7 @@ export abstract class Client implements AsyncDisposable {
   async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.gcraLimit(key, period, burst, count);
-    return this.#decide(calls.gcraLimit(key, period, burst, count), (allowed) =>
+    return await this.#decide(calls.gcraLimit(key, period, burst, count), (allowed) =>
       allowed ? [0, burst, NaN, -1, NaN] : [1, burst, NaN, NaN, NaN],
     );
   }
@@ -86,7 +86,7 @@ export abstract class Client implements AsyncDisposable {
   async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
-    return this.#decide(calls.rateLimitCheck(name, key, calls.costOf(options)), (allowed) =>
+    return await this.#decide(calls.rateLimitCheck(name, key, calls.costOf(options)), (allowed) =>
       allowed ? [1, NaN, 0, NaN, NaN] : [0, NaN, NaN, NaN, NaN],
     );
   }
@@ -183,7 +183,7 @@ export abstract class Client implements AsyncDisposable {
 
   /** Any command; its reply as JavaScript values. */
   async command(name: string, ...args: readonly Argument[]): Promise<Reply> {
-    return this.#ask([name, ...args]);
+    return valueOf(await this.#ask([name, ...args]));
   }
 
   /** Several commands in one go; their replies in order. A command's error is in its place. */
@@ -231,14 +231,18 @@ export abstract class Client implements AsyncDisposable {
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {
-    return call.read(await this.#ask(call.command));
+    return call.read(valueOf(await this.#ask(call.command)));
   }
 
-  /** The reply to one command; its error is thrown. */
-  async #ask(command: Command): Promise<Reply> {
+  /** The reply to one command; its error is in its place. */
+  #ask(command: Command): Promise<Reply> {
     this.#ready();
-    const reply = await (this.#transport?.ask?.(command) ?? this.pipeline([command]).then(([reply]) => reply));
-    if (reply instanceof Error) throw reply;
-    return reply ?? null;
+    return this.#transport?.ask?.(command) ?? this.pipeline([command]).then(([reply = null]) => reply);
   }
+}
+
+/** A reply that is no error, which is thrown. */
+function valueOf(reply: Reply): Reply {
+  if (reply instanceof Error) throw reply;
+  return reply;
 }

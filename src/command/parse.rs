@@ -58,17 +58,6 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// The command of a name and names, whose integers are read already.
-    ///
-    /// # Errors
-    /// [`ErrorKind::KeyTooLong`].
-    #[cfg(feature = "store")]
-    pub(crate) fn of_integers(arguments: Arguments<'a>, integers: [Positive; 4]) -> Result<Self, Error> {
-        let command = Self { integers, ..Self::of(arguments) };
-        command.check_names()?;
-        Ok(command)
-    }
-
     /// Whether an option is given.
     #[inline]
     pub(crate) const fn has(&self, word: Word) -> bool {

@@ -13,7 +13,7 @@ use crate::command::{Backend, Command};
 use crate::number::MAX_INTEGER;
 use crate::text::Part::{Number, Text};
 use crate::text::{joined, push, push_number};
-use crate::{Error, ErrorKind, Flow, Options, Positive, Session};
+use crate::{Error, Flow, Options, Session};
 
 /// Text of up to so many bytes is faster made of its characters' codes than by a decoder.
 const SHORT: usize = 128;
@@ -92,17 +92,19 @@ impl DurableStore {
         })
     }
 
-    /// `GCRA.LIMIT`, once what it changed is written: whether `number` has its reply, each integer of which a number holds then.
-    /// Else `answer` has it.
+    /// `GCRA.LIMIT` of period, burst, count and key, with a space after each but the last, once what it changed is written: whether
+    /// `number` has its reply, each integer of which a number holds then. Else `answer` has it.
     #[wasm_bindgen(js_name = gcraLimit)]
-    pub fn gcra_limit(&mut self, now: f64, key: &str, period: f64, burst: f64, count: f64) -> bool {
-        self.decide(now, &[b"gcra.limit", key.as_bytes()], &[("period", period), ("burst", burst), ("count", count)])
+    pub fn gcra_limit(&mut self, now: f64, ask: &str) -> bool {
+        let [period, burst, count, key] = split(ask);
+        self.decide(now, &[b"gcra.limit", key, period, burst, count])
     }
 
-    /// `RATELIMIT.CHECK`, as `gcraLimit`.
+    /// `RATELIMIT.CHECK` of a limiter, and of cost and key as in `gcraLimit`.
     #[wasm_bindgen(js_name = rateLimitCheck)]
-    pub fn rate_limit_check(&mut self, now: f64, name: &str, key: &str, cost: f64) -> bool {
-        self.decide(now, &[b"ratelimit.check", name.as_bytes(), key.as_bytes()], &[("cost", cost)])
+    pub fn rate_limit_check(&mut self, now: f64, name: &str, ask: &str) -> bool {
+        let [cost, key] = split(ask);
+        self.decide(now, &[b"ratelimit.check", name.as_bytes(), key, b"cost", cost])
     }
 
     /// An integer of the last decision.
@@ -133,16 +135,10 @@ impl DurableStore {
         }
     }
 
-    fn decide(&mut self, now: f64, arguments: &[&[u8]], values: &[(&'static str, f64)]) -> bool {
-        let read = || {
-            let mut integers = [Positive::ONE; 4];
-            for (integer, (argument, value)) in integers.iter_mut().zip(values) {
-                *integer = positive(argument, *value)?;
-            }
-            Command::of_integers(arguments, integers)
-        };
-        self.answer = match read() {
-            Ok(command) => self.store.decide(time(now), &command),
+    fn decide(&mut self, now: f64, arguments: &[&[u8]]) -> bool {
+        let mut command = Command::of(arguments);
+        self.answer = match command.read(arguments) {
+            Ok(()) => self.store.decide(time(now), &command),
             Err(error) => Ok(Err(error)),
         };
         let held = |integer: &i64| integer.unsigned_abs() <= MAX_INTEGER;
@@ -270,11 +266,10 @@ fn text(text: &str) -> JsValue {
     String::from(text).into()
 }
 
-/// An integer from JavaScript that must be from 1 to 2^53 - 1.
-#[expect(clippy::float_cmp, reason = "a whole number is the same in both")]
-fn positive(argument: &'static str, value: f64) -> Result<Positive, Error> {
-    let whole = time(value);
-    if float(whole) == value { Positive::named(argument, whole) } else { Err(ErrorKind::NotAnInteger.into()) }
+/// The parts of a text between its first spaces; what is missing is empty.
+fn split<const PARTS: usize>(text: &str) -> [&[u8]; PARTS] {
+    let mut parts = text.as_bytes().splitn(PARTS, |byte| *byte == b' ');
+    [(); PARTS].map(|()| parts.next().unwrap_or_default())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]

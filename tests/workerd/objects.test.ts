@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { HotKVError } from "tidegate";
 import { type ConformingStore, itConforms } from "../conformance.ts";
 import { parseReply, resp } from "../node/vectors.ts";
@@ -63,7 +64,7 @@ async function openObjectTyped(): Promise<ConformingStore> {
   };
 }
 
-type Typed = readonly ["gcraLimit" | "rateLimitCheck", ...(string | number)[]];
+type Typed = readonly ["gcraLimit", string] | readonly ["rateLimitCheck", string, string];
 
 /** The call that stands for a command, when its numbers are some. */
 function typedOf([name = "", ...args]: readonly string[]): Typed | undefined {
@@ -72,13 +73,13 @@ function typedOf([name = "", ...args]: readonly string[]): Typed | undefined {
     case "GCRA.LIMIT": {
       const [key, period, burst, count = "1"] = args;
       if (key === undefined || args.length > 4 || ![period, burst, count].every(isNumber)) return undefined;
-      return ["gcraLimit", key, Number(period), Number(burst), Number(count)];
+      return ["gcraLimit", `${period} ${burst} ${count} ${key}`];
     }
     case "RATELIMIT.CHECK": {
       const [limiter, key, option = "COST", cost = "1"] = args;
       if (limiter === undefined || key === undefined || args.length > 4 || args.length === 3) return undefined;
       if (option.toUpperCase() !== "COST" || !isNumber(cost)) return undefined;
-      return ["rateLimitCheck", limiter, key, Number(cost)];
+      return ["rateLimitCheck", limiter, `${cost} ${key}`];
     }
     default:
       return undefined;
@@ -109,7 +110,7 @@ describe("a Durable Object: the worked cases hold, its engine ended and built an
   itConforms(openObject, { reopenEvery: 7 });
 });
 
-describe("a Durable Object asked by plain arguments: the worked cases hold, its engine ended and built anew", () => {
+describe("a Durable Object asked for lone decisions: the worked cases hold, its engine ended and built anew", () => {
   itConforms(openObjectTyped, { reopenEvery: 7 });
 
   it("what is wrong gets the error that the command gets, and changes nothing", async () => {
@@ -120,13 +121,16 @@ describe("a Durable Object asked by plain arguments: the worked cases hold, its 
     await store.command(at, ["RATELIMIT.CREATE", "uploads", "5", "1000"]);
     const long = "x".repeat(4097);
     const errors: [Typed, string][] = [
-      [["gcraLimit", "text", 1000, 5, 1], "WRONGTYPE Operation against a key holding the wrong kind of value"],
-      [["gcraLimit", long, 1000, 5, 1], "ERR key must be at most 4096 bytes, not 4097"],
-      [["gcraLimit", "k", 1.5, 5, 1], "ERR value is not an integer or out of range"],
-      [["gcraLimit", "k", 1000, -1, 1], "ERR value is not an integer or out of range"],
-      [["gcraLimit", "k", 1000, 5, 0], "ERR count must be an integer from 1 to 9007199254740991, not 0"],
-      [["rateLimitCheck", "nobody", "k", 1], "ERR limiter not found"],
-      [["rateLimitCheck", "uploads", long, 1], "ERR key must be at most 4096 bytes, not 4097"],
+      [["gcraLimit", "1000 5 1 text"], "WRONGTYPE Operation against a key holding the wrong kind of value"],
+      [["gcraLimit", `1000 5 1 ${long}`], "ERR key must be at most 4096 bytes, not 4097"],
+      [["gcraLimit", "1.5 5 1 k"], "ERR value is not an integer or out of range"],
+      [["gcraLimit", "1000 -1 1 k"], "ERR value is not an integer or out of range"],
+      [["gcraLimit", "1000 5 1"], "ERR"],
+      [["gcraLimit", "1000 5"], "ERR value is not an integer or out of range"],
+      [["gcraLimit", ""], "ERR value is not an integer or out of range"],
+      [["gcraLimit", "1000 5 0 k"], "ERR count must be an integer from 1 to 9007199254740991, not 0"],
+      [["rateLimitCheck", "nobody", "1 k"], "ERR limiter not found"],
+      [["rateLimitCheck", "uploads", `1 ${long}`], "ERR key must be at most 4096 bytes, not 4097"],
     ];
     for (const [typed, error] of errors) assert.equal(await ask("/typed", { object, at, typed }), error);
     for (const command of [
@@ -135,7 +139,9 @@ describe("a Durable Object asked by plain arguments: the worked cases hold, its 
       ["RATELIMIT.CHECK", "nobody", "k"],
       ["RATELIMIT.CHECK", "uploads", long],
     ]) {
-      const message = errors.find(([typed]) => typed[1] === command[1] && typed[2] !== 1.5)?.[1];
+      const typed = typedOf(command);
+      const message = errors.find(([wrong]) => isDeepStrictEqual(wrong, typed))?.[1];
+      assert.ok(message);
       await assert.rejects(store.command(at, command), { message });
     }
     assert.equal(await store.command(at, ["GET", "text"]), "hello");
@@ -144,7 +150,7 @@ describe("a Durable Object asked by plain arguments: the worked cases hold, its 
 
   it("a budget may take 285,000 years to recover, which no alarm can wait for", async () => {
     const object = `years ${++namespaces}`;
-    const typed: Typed = ["gcraLimit", "k", Number.MAX_SAFE_INTEGER, 1, 1];
+    const typed: Typed = ["gcraLimit", `${Number.MAX_SAFE_INTEGER} 1 1 k`];
     assert.equal(await ask("/typed", { object, at: 1000, typed }), "[0,1,0,-1,9007199254740991]");
     const options = { namespace: object, denyCacheMs: 0 };
     const commands = [["GCRA.LIMIT", "k", Number.MAX_SAFE_INTEGER, 1, 1]];

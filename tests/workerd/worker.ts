@@ -41,12 +41,12 @@ export class TestObject extends TidegateObject {
     return this.#counted(() => super.execute(commands));
   }
 
-  override gcraLimit(key: string, period: number, burst: number, count: number) {
-    return this.#counted(() => super.gcraLimit(key, period, burst, count));
+  override gcraLimit(ask: string) {
+    return this.#counted(() => super.gcraLimit(ask));
   }
 
-  override rateLimitCheck(name: string, key: string, cost: number) {
-    return this.#counted(() => super.rateLimitCheck(name, key, cost));
+  override rateLimitCheck(name: string, ask: string) {
+    return this.#counted(() => super.rateLimitCheck(name, ask));
   }
 
   #counted<T>(run: () => T | Promise<T>): T | Promise<T> {
@@ -88,7 +88,7 @@ interface Ask {
   readonly commands?: readonly Command[];
   readonly options?: Omit<HotKVOptions, "binding">;
   readonly object?: string;
-  readonly typed?: readonly (string | number)[];
+  readonly typed?: readonly string[];
   readonly objects?: readonly string[];
   readonly at?: number | null;
   readonly delayMs?: number;
@@ -115,11 +115,8 @@ export default {
       }
       case "/typed": {
         const stub = env.TIDEGATE.get(env.TIDEGATE.idFromName(ask.object ?? "")) as unknown as TestObject;
-        const [call, name, ...rest] = ask.typed ?? [];
-        const answer =
-          call === "gcraLimit"
-            ? stub.gcraLimit(String(name), Number(rest[0]), Number(rest[1]), Number(rest[2]))
-            : stub.rateLimitCheck(String(name), String(rest[0]), Number(rest[1]));
+        const [call, first = "", second = ""] = ask.typed ?? [];
+        const answer = call === "gcraLimit" ? stub.gcraLimit(first) : stub.rateLimitCheck(first, second);
         return Response.json(await answer);
       }
       case "/parallel": {

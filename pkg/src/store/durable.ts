@@ -48,14 +48,14 @@ export class Durable {
     return this.#run((core) => core.callText(now, commands));
   }
 
-  /** `GCRA.LIMIT`, as {@link Durable.callWire} of it alone; {@link decision} says how it answers. */
-  gcraLimit(now: number, key: string, period: number, burst: number, count: number): string {
-    return this.#run((core) => decision(core, core.gcraLimit(now, key, period, burst, count)));
+  /** `GCRA.LIMIT` of `"PERIOD BURST COUNT KEY"`, as {@link Durable.callWire} of it alone; {@link decision} says how it answers. */
+  gcraLimit(now: number, ask: string): string {
+    return this.#run((core) => decision(core, core.gcraLimit(now, ask)));
   }
 
-  /** `RATELIMIT.CHECK`, as {@link Durable.gcraLimit}. */
-  rateLimitCheck(now: number, name: string, key: string, cost: number): string {
-    return this.#run((core) => decision(core, core.rateLimitCheck(now, name, key, cost)));
+  /** `RATELIMIT.CHECK` of `"COST KEY"`, as {@link Durable.gcraLimit}. */
+  rateLimitCheck(now: number, name: string, ask: string): string {
+    return this.#run((core) => decision(core, core.rateLimitCheck(now, name, ask)));
   }
 
   /** Takes bytes of the one client that is connected all the time. */

@@ -62,26 +62,22 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
   }
 
   /**
-   * `GCRA.LIMIT` alone, for less than {@link TidegateObject.execute} of it: JSON of the integers that it replies, without its
-   * brackets where one of them is past 2^53, or its error, which begins with a capital letter.
+   * `GCRA.LIMIT` alone, of `"PERIOD BURST COUNT KEY"`, for less than {@link TidegateObject.execute} of it, since one text is what
+   * a call carries for least. JSON of the integers that it replies, without its brackets where one of them is past 2^53, or its
+   * error, which begins with a capital letter.
    */
-  gcraLimit(
-    key: string,
-    period: number,
-    burst: number,
-    count: number,
-  ): string | Unavailable | Promise<string | Unavailable> {
+  gcraLimit(ask: string): string | Unavailable | Promise<string | Unavailable> {
     try {
-      return this.#armed(this.#durable.gcraLimit(this.now(), key, period, burst, count));
+      return this.#armed(this.#durable.gcraLimit(this.now(), ask));
     } catch (error) {
       return unavailable(error);
     }
   }
 
-  /** `RATELIMIT.CHECK` alone, as {@link TidegateObject.gcraLimit}. */
-  rateLimitCheck(name: string, key: string, cost: number): string | Unavailable | Promise<string | Unavailable> {
+  /** `RATELIMIT.CHECK` alone, of a limiter and `"COST KEY"`, as {@link TidegateObject.gcraLimit}. */
+  rateLimitCheck(name: string, ask: string): string | Unavailable | Promise<string | Unavailable> {
     try {
-      const reply = this.#durable.rateLimitCheck(this.now(), name, key, cost);
+      const reply = this.#durable.rateLimitCheck(this.now(), name, ask);
       this.#saveDenialsInTime();
       return this.#armed(reply);
     } catch (error) {

@@ -51,8 +51,8 @@ export interface ObjectsOptions {
 
 interface Stub {
   execute(commands: Wire): Promise<Wire | Unavailable>;
-  gcraLimit(key: string, period: number, burst: number, count: number): Promise<string | Unavailable>;
-  rateLimitCheck(name: string, key: string, cost: number): Promise<string | Unavailable>;
+  gcraLimit(ask: string): Promise<string | Unavailable>;
+  rateLimitCheck(name: string, ask: string): Promise<string | Unavailable>;
 }
 
 /** Commands for one object, gathered until the present turn ends. */
@@ -314,10 +314,10 @@ function decisionOf(command: Command): ((stub: Stub) => Promise<string | Unavail
   const [name, first, second, third, count] = command;
   if (typeof first !== "string" || !first.isWellFormed() || !isPositive(count)) return undefined;
   if (name === "GCRA.LIMIT" && isPositive(second) && isPositive(third)) {
-    return (stub) => stub.gcraLimit(first, second, third, count);
+    return (stub) => stub.gcraLimit(`${second} ${third} ${count} ${first}`);
   }
   if (name === "RATELIMIT.CHECK" && typeof second === "string" && second.isWellFormed() && third === "COST") {
-    return (stub) => stub.rateLimitCheck(first, second, count);
+    return (stub) => stub.rateLimitCheck(first, `${count} ${second}`);
   }
   return undefined;
 }
