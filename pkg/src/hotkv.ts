@@ -183,7 +183,7 @@ export abstract class Client implements AsyncDisposable {
 
   /** Any command; its reply as JavaScript values. */
   async command(name: string, ...args: readonly Argument[]): Promise<Reply> {
-    return valueOf(await this.#ask([name, ...args]));
+    return orThrow(await this.#ask([name, ...args]));
   }
 
   /** Several commands in one go; their replies in order. A command's error is in its place. */
@@ -231,7 +231,7 @@ export abstract class Client implements AsyncDisposable {
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {
-    return call.read(valueOf(await this.#ask(call.command)));
+    return call.read(orThrow(await this.#ask(call.command)));
   }
 
   /** The reply to one command; its error is in its place. */
@@ -242,7 +242,7 @@ export abstract class Client implements AsyncDisposable {
 }
 
 /** A reply that is no error, which is thrown. */
-function valueOf(reply: Reply): Reply {
+function orThrow(reply: Reply): Reply {
   if (reply instanceof Error) throw reply;
   return reply;
 }
