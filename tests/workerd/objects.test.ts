@@ -147,6 +147,16 @@ describe("a Durable Object asked for lone decisions: the worked cases hold, its 
     assert.equal(await store.command(at, ["DBSIZE"]), 1);
   });
 
+  it("a key may have spaces anywhere, or be empty", async () => {
+    const store = await openObject();
+    const object = `engine ${namespaces}`;
+    const at = 1_764_547_200_000;
+    for (const key of ["", " ", " a key  with spaces "]) {
+      assert.equal(await ask("/typed", { object, at, typed: ["gcraLimit", `1000 5 1 ${key}`] }), "[0,5,4,-1,200]");
+      assert.deepEqual(await store.command(at, ["GCRA.LIMIT", key, "1000", "5"]), [0, 5, 3, -1, 400]);
+    }
+  });
+
   it("a budget may take 285,000 years to recover, which no alarm can wait for", async () => {
     const object = `years ${++namespaces}`;
     const typed: Typed = ["gcraLimit", `${Number.MAX_SAFE_INTEGER} 1 1 k`];
