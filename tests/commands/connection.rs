@@ -92,11 +92,23 @@ fn info_counts_keys_limiters_and_decisions() {
         client.run(line);
     }
     client.run("GCRA.LIMIT t 60000 1");
+    for line in ["RATELIMIT.CHECK l u", "RATELIMIT.CHECK l u", "RATELIMIT.CHECK l u", "CL.THROTTLE c 0 1 60"] {
+        client.run(line);
+    }
+    client.run("VALVE.ADMIT nobody fingerprint 1");
     let info = client.run("INFO");
-    for line in ["tidegate_version:0.1.0", "limiters:1", "gcra.limit:allowed=1,denied=1,error=1"] {
+    for line in [
+        "tidegate_version:0.1.0",
+        "limiters:1",
+        "gcra.limit:allowed=1,denied=1,error=1",
+        "ratelimit.check:allowed=1,denied=2,error=0",
+        "cl.throttle:allowed=1,denied=0,error=0",
+        "valve.admit:allowed=0,denied=0,error=1",
+        "other:allowed=2,denied=0,error=0",
+    ] {
         assert!(info.contains(&format!("|{line}|")), "{line} in {info}");
     }
-    assert!(info.contains("|db0:keys=2,"), "{info}");
+    assert!(info.contains("|db0:keys=3,"), "{info}");
     assert_eq!(client.run("INFO server"), info);
 }
 
