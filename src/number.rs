@@ -112,6 +112,40 @@ pub(crate) fn parse_digits(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
+/// A number with a part after the point: `whole + fraction / scale`.
+pub(crate) struct Decimal {
+    /// At most 2^64 - 1, as which anything larger is read.
+    pub whole: u64,
+    pub fraction: u64,
+    /// Ten to the number of digits after the point.
+    pub scale: u64,
+}
+
+/// The decimal that `text` spells: digits, and perhaps a point and up to `places` more of them, of which there may be 19.
+#[inline(never)]
+pub(crate) fn parse_decimal(text: &[u8], places: usize) -> Option<Decimal> {
+    let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
+    let (whole, rest) = text.split_at(point);
+    let fraction = rest.get(1..).unwrap_or_default();
+    if whole.is_empty() || fraction.len() > places || rest.len() == 1 {
+        return None;
+    }
+    let mut decimal = Decimal { whole: digits(whole)?, fraction: digits(fraction)?, scale: 1 };
+    for _ in fraction {
+        decimal.scale = decimal.scale.wrapping_mul(10);
+    }
+    Some(decimal)
+}
+
+/// The integer that `text` spells in digits; without any it is 0.
+#[inline(never)]
+fn digits(text: &[u8]) -> Option<u64> {
+    text.iter().try_fold(0_u64, |value, byte| {
+        let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
+        Some(value.saturating_mul(10).saturating_add(u64::from(digit)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 //! number of admissions drifts.
 
 use super::{Retry, Verdict};
-use crate::number::{MAX_INTEGER, Positive};
+use crate::number::{Decimal, MAX_INTEGER, Positive, parse_decimal};
 
 /// An exact instant: `ms + remainder / denominator` milliseconds since 1970, with `remainder < denominator`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,32 +45,11 @@ impl Tat {
             Some((b'-', rest)) => (true, rest),
             _ => (false, text),
         };
-        let (whole, fraction) = match text.iter().position(|byte| *byte == b'.') {
-            Some(point) => {
-                let (whole, rest) = text.split_at(point);
-                let (_, fraction) = rest.split_first()?;
-                if fraction.is_empty() || fraction.len() > 9 {
-                    return None;
-                }
-                (whole, fraction)
-            }
-            None => (text, [].as_slice()),
-        };
-        if whole.is_empty() {
-            return None;
-        }
-        let digits = |text: &[u8]| {
-            text.iter().try_fold(0_u64, |value, byte| {
-                let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
-                Some(value.saturating_mul(10).saturating_add(u64::from(digit)))
-            })
-        };
-        let (ms, remainder) = (digits(whole)?, digits(fraction)?);
+        let Decimal { whole, fraction, scale } = parse_decimal(text, 9)?;
         if negative {
             return Some(Self::at(0));
         }
-        let exponent = u32::try_from(fraction.len()).ok()?;
-        Some(Self { ms, remainder, denominator: 10_u64.checked_pow(exponent)? })
+        Some(Self { ms: whole, remainder: fraction, denominator: scale })
     }
 
     /// This instant rounded up to a multiple of `1 / denominator` ms, so that no rule reads it as earlier than it is.

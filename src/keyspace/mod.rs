@@ -352,7 +352,7 @@ impl Keyspace {
 
     /// Deletes every record of the space.
     pub fn clear(&mut self, space: Space) {
-        self.table.drop_if(|key| key.space == space);
+        self.table.clear(space);
         self.journal.note(|| Change::Cleared(space));
     }
 

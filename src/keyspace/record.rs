@@ -60,13 +60,6 @@ impl Stored {
         }
     }
 
-    pub const fn body(&self) -> Option<u32> {
-        match *self {
-            Self::Log { body, .. } | Self::Text { body, .. } => Some(body),
-            _ => None,
-        }
-    }
-
     /// The same, with its body in another place.
     pub const fn with_body(self, body: u32) -> Self {
         match self {
@@ -198,6 +191,23 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// The first two words of its state.
+    fn words(&self) -> [u64; 2] {
+        let state = self.rest.get(padded(self.name_len())..).unwrap_or_default();
+        [word(state, 0), word(state, 8)]
+    }
+
+    /// When it expires, as [`Stored::expires`] of [`Record::stored`].
+    pub fn expires(&self) -> u64 {
+        let [first, second] = self.words();
+        first.saturating_add(u64::from(self.kind() == TAT && low(second) > 0))
+    }
+
+    /// Where its body is, if it has one.
+    pub fn body(&self) -> Option<u32> {
+        matches!(self.kind(), LOG | TEXT).then(|| index(self.words()[1]))
+    }
+
     /// How many bytes the whole record takes.
     pub const fn size(&self) -> usize {
         size_of_kind(self.kind(), self.name_len())
@@ -246,6 +256,15 @@ pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     let Some(payload) = rest.get_mut(padded(name_len)..) else { return false };
     write_payload(payload, stored);
     true
+}
+
+/// Says where the body of the record at the front of `bytes`, which has one, is now.
+pub(super) fn set_body(bytes: &mut [u8], body: u32) {
+    let Some(record) = Record::at(bytes) else { return };
+    let at = HEADER.saturating_add(padded(record.name_len())).saturating_add(8);
+    if let Some(second) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<8>()) {
+        *second = u64::from(body).to_le_bytes();
+    }
 }
 
 /// Overwrites the state of the record of `key` at the front of `bytes`, if it is of that kind already: the first word then,

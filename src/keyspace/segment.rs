@@ -151,7 +151,7 @@ impl Segment {
         if old.size() != record::size(old.key(), &stored) {
             return false;
         }
-        if let Some(place) = old.stored().as_ref().and_then(Stored::body) {
+        if let Some(place) = old.body() {
             self.bodies.remove(place);
         }
         let stored = self.keep(stored, body.take());
@@ -162,11 +162,18 @@ impl Segment {
     /// Puts the body where `stored` can name it, and takes note of when something can expire.
     fn keep(&mut self, stored: Stored, body: Option<Body>) -> Stored {
         self.earliest = self.earliest.min(stored.expires());
-        let Some(body) = body else { return stored };
+        match body {
+            Some(body) => stored.with_body(self.keep_body(body)),
+            None => stored,
+        }
+    }
+
+    /// Puts a body where a record can name it; where.
+    fn keep_body(&mut self, body: Body) -> u32 {
         if let Body::Log { log, window } = &body {
             self.leaves = self.leaves.min(leaves(log, *window));
         }
-        stored.with_body(self.bodies.insert(body))
+        self.bodies.insert(body)
     }
 
     /// Adds a record. The segment must need [`Need::Nothing`].
@@ -190,22 +197,18 @@ impl Segment {
 
     /// Makes garbage of the record at `offset`.
     fn discard(&mut self, offset: Offset) {
-        let stored = self.record(offset).and_then(|record| record.stored());
-        if let Some(place) = stored.as_ref().and_then(Stored::body) {
+        if let Some(place) = self.record(offset).and_then(|record| record.body()) {
             self.bodies.remove(place);
         }
         self.arena.discard(offset);
     }
 
     /// Drops every record that `drop` names, as does [`Segment::sweep`]; how many.
-    pub fn drop_if(&mut self, mut drop: impl FnMut(Key<'_>, &Stored) -> bool) -> usize {
+    pub fn drop_if(&mut self, drop: &mut dyn FnMut(Record<'_>) -> bool) -> usize {
         let before = self.len();
         let mut slots = core::mem::take(&mut self.slots);
         slots.retain(|offset| {
-            let gone = self
-                .record(offset)
-                .and_then(|record| Some((record.key(), record.stored()?)))
-                .is_none_or(|(key, stored)| drop(key, &stored));
+            let gone = self.record(offset).is_none_or(&mut *drop);
             if gone {
                 self.discard(offset);
             }
@@ -236,8 +239,8 @@ impl Segment {
             return 0;
         }
         let mut earliest = u64::MAX;
-        let dropped = self.drop_if(|_, stored| {
-            let expires = stored.expires();
+        let dropped = self.drop_if(&mut |record| {
+            let expires = record.expires();
             if expires > now {
                 earliest = earliest.min(expires);
             }
@@ -296,9 +299,9 @@ impl Segment {
         let mut old = core::mem::take(&mut self.bodies);
         for offset in self.slots.offsets() {
             let bytes = self.arena.get_mut(offset).unwrap_or_default();
-            let Some(stored) = Record::at(bytes).and_then(|record| record.stored()) else { continue };
-            if let Some(body) = stored.body().and_then(|place| old.remove(place)) {
-                record::overwrite(bytes, &stored.with_body(self.bodies.insert(body)));
+            let place = Record::at(bytes).and_then(|record| record.body());
+            if let Some(body) = place.and_then(|place| old.remove(place)) {
+                record::set_body(bytes, self.bodies.insert(body));
             }
         }
     }
@@ -332,15 +335,16 @@ impl Segment {
 
     /// Takes a record over from another segment.
     fn adopt(&mut self, hash: Hash, bytes: &[u8], bodies: &mut Bodies) {
-        let Some(stored) = Record::at(bytes).and_then(|record| record.stored()) else { return };
+        let Some(record) = Record::at(bytes) else { return };
         if self.slots.is_full() {
             self.slots.resize(self.len().wrapping_mul(2).wrapping_add(1));
         }
         let offset = copy(bytes, &mut self.arena);
         self.slots.insert(hash, offset);
-        let stored = self.keep(stored, stored.body().and_then(|place| bodies.remove(place)));
-        if stored.body().is_some() {
-            self.rewrite(offset, &stored);
+        self.earliest = self.earliest.min(record.expires());
+        if let Some(body) = record.body().and_then(|place| bodies.remove(place)) {
+            let place = self.keep_body(body);
+            record::set_body(self.arena.get_mut(offset).unwrap_or_default(), place);
         }
     }
 }

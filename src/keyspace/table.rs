@@ -7,12 +7,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Key;
 use super::arena::Offset;
 use super::bodies::Body;
 use super::hash::{Hash, Hasher, NameHash};
 use super::record::{self, Record, Short, Stored};
 use super::segment::{Need, Segment};
+use super::{Key, Space};
 use crate::algorithm::Tat;
 
 /// How many records are made for each segment that is looked through for expired ones.
@@ -304,10 +304,10 @@ impl Table {
         self.shrink_to(0, now);
     }
 
-    /// Drops every record that `drop` names.
-    pub fn drop_if(&mut self, mut drop: impl FnMut(Key<'_>) -> bool) {
+    /// Drops every record of the space.
+    pub fn clear(&mut self, space: Space) {
         for segment in &mut self.segments {
-            self.len = self.len.saturating_sub(segment.drop_if(|key, _| drop(key)));
+            self.len = self.len.saturating_sub(segment.drop_if(&mut |record| record.key().space == space));
             segment.tidy();
         }
         self.changed();

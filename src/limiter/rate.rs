@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use crate::number::{Decimal, parse_decimal};
 use crate::text::checked;
 use crate::{Error, ErrorKind};
 
@@ -28,9 +29,14 @@ impl Rate {
     /// # Errors
     /// [`ErrorKind::InvalidRate`].
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
-        let (digits, scale) = decimal(text).filter(|(digits, _)| *digits > 0).ok_or(ErrorKind::InvalidRate)?;
-        let text = checked(text).map_err(|_| ErrorKind::InvalidRate)?;
-        Ok(Self { text: text.into(), digits, scale })
+        let read = || {
+            let Decimal { whole, fraction, scale } = parse_decimal(text, 6)?;
+            let digits = whole.saturating_mul(scale).saturating_add(fraction);
+            let written = text.len().saturating_sub(usize::from(scale > 1));
+            let text = checked(text).ok()?.into();
+            (digits > 0 && written <= 15).then_some(Self { text, digits, scale })
+        };
+        read().ok_or_else(|| ErrorKind::InvalidRate.into())
     }
 
     /// The rate as it was written.
@@ -45,28 +51,6 @@ impl Rate {
         let over = |value: u64| value.checked_div(divisor).unwrap_or(value);
         (over(numerator), over(self.digits))
     }
-}
-
-fn decimal(text: &[u8]) -> Option<(u64, u64)> {
-    let (whole, fraction) = match text.iter().position(|byte| *byte == b'.') {
-        Some(point) => {
-            let (whole, rest) = text.split_at(point);
-            let (_, fraction) = rest.split_first()?;
-            if fraction.is_empty() {
-                return None;
-            }
-            (whole, fraction)
-        }
-        None => (text, [].as_slice()),
-    };
-    if whole.is_empty() || fraction.len() > 6 || whole.len().checked_add(fraction.len())? > 15 {
-        return None;
-    }
-    let digits = whole.iter().chain(fraction).try_fold(0_u64, |value, byte| {
-        let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
-        value.checked_mul(10)?.checked_add(u64::from(digit))
-    })?;
-    Some((digits, 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?))
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
