@@ -319,6 +319,11 @@ impl Keyspace {
         }
         let mut log = Log::new();
         rule.admit(&mut log, at, units);
+        self.put_log(place, key, rule, log)
+    }
+
+    /// Stores the log that `rule` keeps, as [`Keyspace::put`].
+    fn put_log(&mut self, place: Place, key: Key<'_>, rule: &SlidingWindow, log: Log) -> Result<(), Error> {
         self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
     }
 

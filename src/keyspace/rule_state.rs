@@ -1,10 +1,7 @@
 //! A rule's state in a record: reading it, deciding, and committing what was decided.
 
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
-
 use super::record::Short;
-use super::{Key, Keyspace, NameHash, Place, State, Value};
+use super::{Key, Keyspace, NameHash, Place, State};
 use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::{Error, Positive};
 
@@ -80,8 +77,16 @@ impl Keyspace {
             }
             Rule::Sliding(rule) => {
                 let state = self.state_at(now, place, key);
-                let log = state.map(|state| log_of(rule, state, now));
-                let verdict = rule.decide(log.as_deref(), now, cost);
+                let made;
+                let log = match &state {
+                    Some(State::Log { log, .. }) => Some(*log),
+                    Some(other) => {
+                        made = log_of(rule, other, now);
+                        Some(&made)
+                    }
+                    None => None,
+                };
+                let verdict = rule.decide(log, now, cost);
                 (verdict, if verdict.allowed { Next::Log(*rule, cost) } else { Next::Same }, state.is_none())
             }
         };
@@ -118,9 +123,9 @@ impl Keyspace {
             Next::Log(rule, units) => match self.state_at(at, place, key) {
                 None | Some(State::Log { .. }) => self.log(place, key, &rule, at, units),
                 Some(other) => {
-                    let mut log = log_of(&rule, other, at).into_owned();
+                    let mut log = log_of(&rule, &other, at);
                     rule.admit(&mut log, at, units);
-                    self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
+                    self.put_log(place, key, &rule, log)
                 }
             },
         }
@@ -156,12 +161,13 @@ impl Keyspace {
             }
             Rule::Sliding(rule) => {
                 let newest = Some(rule.logged_at(now));
-                if matches!(&state, State::Log { log, .. } if log.newest() <= newest) {
-                    return Ok(());
-                }
-                let mut log = log_of(rule, state, now).into_owned();
+                let mut log = match &state {
+                    State::Log { log, .. } if log.newest() <= newest => return Ok(()),
+                    State::Log { log, .. } => (*log).clone(),
+                    other => log_of(rule, other, now),
+                };
                 rule.settle(&mut log, now);
-                self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
+                self.put_log(place, key, rule, log)
             }
         }
     }
@@ -204,14 +210,10 @@ fn held_under(spacing: Option<Schedule>, state: &State<'_>, now: u64) -> u64 {
     }
 }
 
-/// The log to decide on, as [`tat_of`].
-fn log_of<'a>(rule: &SlidingWindow, state: State<'a>, now: u64) -> Cow<'a, Log> {
-    match state {
-        State::Log { log, .. } => Cow::Borrowed(log),
-        other => {
-            let mut log = Log::new();
-            log.push(rule.logged_at(now), held_under(rule.spacing(), &other, now));
-            Cow::Owned(log)
-        }
-    }
+/// The log that any other state amounts to, as [`tat_of`].
+#[inline(never)]
+fn log_of(rule: &SlidingWindow, state: &State<'_>, now: u64) -> Log {
+    let mut log = Log::new();
+    log.push(rule.logged_at(now), held_under(rule.spacing(), state, now));
+    log
 }

@@ -13,24 +13,15 @@ use crate::Positive;
 use crate::sorted_map::insert;
 use crate::text::{push, push_number};
 
-/// The policy with its rules sorted, durations in ms, defaults filled in, and `burst` left out of window rules.
-pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> String {
-    let mut sorted: Vec<String> = Vec::with_capacity(rules.len());
+/// The policy with durations in ms, defaults filled in, and `burst` left out of window rules; its rules sorted, or in the order
+/// they were given.
+pub(super) fn text(rules: &[PolicyRule], concurrency: Option<&Concurrency>, sorted: bool) -> String {
+    let mut texts: Vec<String> = Vec::with_capacity(rules.len());
     for rule in rules {
         let rule = self::rule(rule);
-        let at = sorted.partition_point(|before| *before < rule);
-        insert(&mut sorted, at, rule);
+        let at = if sorted { texts.partition_point(|before| *before < rule) } else { texts.len() };
+        insert(&mut texts, at, rule);
     }
-    json(&sorted, concurrency)
-}
-
-/// The same with its rules in the order they were given.
-pub(super) fn in_order(rules: &[PolicyRule], concurrency: Option<&Concurrency>) -> String {
-    let rules: Vec<String> = rules.iter().map(rule).collect();
-    json(&rules, concurrency)
-}
-
-fn json(rules: &[String], concurrency: Option<&Concurrency>) -> String {
     let mut json = String::from("{");
     if let Some(Concurrency { limit, lease }) = concurrency {
         push_integer(&mut json, "\"concurrency\":{\"lease\":", *lease);
@@ -38,7 +29,7 @@ fn json(rules: &[String], concurrency: Option<&Concurrency>) -> String {
         push(&mut json, "},");
     }
     push(&mut json, "\"rate\":");
-    for (index, rule) in rules.iter().enumerate() {
+    for (index, rule) in texts.iter().enumerate() {
         push(&mut json, if index == 0 { "[" } else { "," });
         push(&mut json, rule);
     }

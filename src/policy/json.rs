@@ -25,7 +25,8 @@ impl<'a> Json<'a> {
     /// Reads one value and nothing else. The error is the byte at which it stops being JSON.
     pub fn read(text: &'a str) -> Result<Self, usize> {
         let mut reader = Reader { text, at: 0 };
-        let value = reader.value(0).ok_or(reader.at)?;
+        let mut value = Self::default();
+        reader.value(&mut value, 0).ok_or(reader.at)?;
         reader.space();
         if reader.at == text.len() { Ok(value) } else { Err(reader.at) }
     }
@@ -76,17 +77,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, level: usize) -> Option<Json<'a>> {
+    fn value(&mut self, value: &mut Json<'a>, level: usize) -> Option<()> {
         if level > MOST_LEVELS {
             return None;
         }
         self.space();
         let start = self.at;
-        let mut value = Json::default();
         match self.peek()? {
-            b'"' => value.string = self.string()?,
-            b'[' => value.items = self.list(b']', level)?,
-            b'{' => value.items = self.list(b'}', level)?,
+            b'"' => self.string(&mut value.string)?,
+            b'[' => self.list(&mut value.items, b']', level)?,
+            b'{' => self.list(&mut value.items, b'}', level)?,
             _ => {
                 let read = self.word();
                 // Nor may a word go on.
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
             }
         }
         value.text = self.text.get(start..self.at)?;
-        Some(value)
+        Some(())
     }
 
     /// `null`, `true`, `false` or a number.
@@ -133,46 +133,43 @@ impl<'a> Reader<'a> {
     }
 
     /// Items between commas, up to `end`; those of an object have names.
-    fn list(&mut self, end: u8, level: usize) -> Option<Vec<Json<'a>>> {
+    fn list(&mut self, items: &mut Vec<Json<'a>>, end: u8, level: usize) -> Option<()> {
         self.skip();
-        let mut fields = Vec::new();
         self.space();
         if self.take(end).is_some() {
-            return Some(fields);
+            return Some(());
         }
         loop {
             self.space();
-            let mut name = String::new();
+            let mut item = Json::default();
             if end == b'}' {
-                name = self.string()?;
+                self.string(&mut item.name)?;
                 self.space();
                 self.take(b':')?;
             }
-            let mut value = self.value(level.saturating_add(1))?;
-            value.name = name;
-            fields.push(value);
+            self.value(&mut item, level.saturating_add(1))?;
+            items.push(item);
             self.space();
             if self.take(end).is_some() {
-                return Some(fields);
+                return Some(());
             }
             self.take(b',')?;
         }
     }
 
-    fn string(&mut self) -> Option<String> {
+    fn string(&mut self, string: &mut String) -> Option<()> {
         self.take(b'"')?;
-        let mut string = String::new();
         loop {
             let start = self.at;
             while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
                 self.skip();
             }
-            push(&mut string, self.text.get(start..self.at)?);
+            push(string, self.text.get(start..self.at)?);
             if self.take(b'"').is_some() {
-                return Some(string);
+                return Some(());
             }
             self.take(b'\\')?;
-            push(&mut string, self.escape()?.encode_utf8(&mut [0; 4]));
+            push(string, self.escape()?.encode_utf8(&mut [0; 4]));
         }
     }
 
@@ -211,33 +208,36 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What is written after a backslash: each character, and then its letter.
+const ESCAPES: &str = "\"\"\\\\\u{8}b\u{c}f\nn\rr\tt";
+
 /// Appends text as JSON.
 pub(crate) fn push_quoted(json: &mut String, text: &str) {
     push(json, "\"");
     let mut from = 0;
     for (at, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            8 => "\\b",
-            12 => "\\f",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            ..0x10 => "\\u000",
-            0x10..0x20 => "\\u001",
-            _ => continue,
-        };
-        push(json, text.get(from..at).unwrap_or_default());
-        push(json, short);
-        if short.len() > 2 {
-            let digit = usize::from(byte & 15);
-            push(json, "0123456789abcdef".get(digit..digit.saturating_add(1)).unwrap_or_default());
+        if byte >= b' ' && byte != b'"' && byte != b'\\' {
+            continue;
         }
+        push(json, text.get(from..at).unwrap_or_default());
         from = at.saturating_add(1);
+        push(json, "\\");
+        if let Some(place) = ESCAPES.bytes().step_by(2).position(|escaped| escaped == byte) {
+            push_one(json, ESCAPES, place.wrapping_mul(2).wrapping_add(1));
+        } else {
+            push(json, "u00");
+            push_one(json, "01", usize::from(byte >> 4));
+            push_one(json, "0123456789abcdef", usize::from(byte & 15));
+        }
     }
     push(json, text.get(from..).unwrap_or_default());
     push(json, "\"");
+}
+
+/// Appends the letter of `letters`, which are ASCII, that is at `place`.
+#[inline(never)]
+fn push_one(json: &mut String, letters: &str, place: usize) {
+    push(json, letters.get(place..place.saturating_add(1)).unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
 use crate::error::MAX_NAME_BYTES;
-use crate::text::Part::{Number, Text};
-use crate::text::{checked, joined, push};
+use crate::text::Part::Text;
+use crate::text::{checked, filled, joined, push};
 use crate::{Error, Positive};
 
 /// A valid policy: several rules that a job spends in one step, and how many jobs may run at once.
@@ -67,7 +67,7 @@ impl Policy {
     /// recovery would take over [`MAX_INTEGER`](crate::MAX_INTEGER) ms.
     pub fn new(rules: &[PolicyRule], concurrency: Option<Concurrency>) -> Result<Self, Error> {
         // All that a policy may say can be said in JSON, so that both ways pass the same checks.
-        Self::read(canonical::in_order(rules, concurrency.as_ref()).as_bytes())
+        Self::read(canonical::text(rules, concurrency.as_ref(), false).as_bytes())
     }
 
     /// Its rules, in the order they were given.
@@ -109,7 +109,7 @@ impl Policy {
 
     /// The policy as JSON that reads as the same one, its rules in their order. For stores.
     pub(crate) fn in_order(&self) -> String {
-        canonical::in_order(&self.rules, self.concurrency.as_ref())
+        canonical::text(&self.rules, self.concurrency.as_ref(), false)
     }
 }
 
@@ -143,7 +143,7 @@ fn read_policy(json: &[u8]) -> Result<Policy, String> {
         deciders.push(Decider { rule: decisive, most: rule.most(), same_identity });
         rules.push(rule);
     }
-    let canonical = canonical::text(&rules, concurrency.as_ref());
+    let canonical = canonical::text(&rules, concurrency.as_ref(), true);
     let fingerprint = Fingerprint::of(&canonical);
     Ok(Policy { rules, deciders, concurrency, canonical, fingerprint })
 }
@@ -264,14 +264,8 @@ fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), String
         };
         if clash {
             let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
-            return Err(joined(&[
-                Text("rate["),
-                Number(before.len() as u64),
-                Text("].name must be different from that of rate["),
-                Number(index as u64),
-                Text("], which has the same "),
-                Text(what),
-            ]));
+            let why = "rate[%].name must be different from that of rate[%], which has the same @";
+            return Err(filled(why, what, &[before.len() as u64, index as u64]));
         }
     }
     Ok(())
@@ -292,7 +286,7 @@ fn one_of(known: &[&str]) -> String {
 #[inline(never)]
 fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>>, allowed: &str) -> String {
     let place = match index {
-        Some(index) => joined(&[Text("["), Number(index as u64), Text("]")]),
+        Some(index) => filled("[%]", "", &[index as u64]),
         None => String::new(),
     };
     let point = if name.is_empty() { "" } else { "." };
@@ -316,5 +310,5 @@ fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>
 }
 
 fn not_json(at: usize) -> String {
-    joined(&[Text("the policy is not valid JSON: see byte "), Number(at as u64)])
+    filled("the policy is not valid JSON: see byte %", "", &[at as u64])
 }
