@@ -74,6 +74,7 @@ pub enum ErrorKind {
 pub(crate) const MAX_NAME_BYTES: usize = 4096;
 
 /// `name`, when it is short enough to be one.
+#[cfg_attr(target_family = "wasm", inline(never))]
 pub(crate) fn checked_name<'a>(argument: &'static str, name: &'a [u8]) -> Result<&'a [u8], Error> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ErrorKind::KeyTooLong { argument, bytes: name.len() }.into());
@@ -119,7 +120,7 @@ impl Error {
             ErrorKind::CostExceedsLimit { cost, most, rule } => ("", [*cost, *rule as u64, *most]),
             _ => ("", [0; 3]),
         };
-        filled(self.template(), word, &numbers)
+        filled(self.template(), &[word.as_bytes()], &numbers)
     }
 
     /// The error as commands reply it, in which `@` stands for a word and `%` for a number.

@@ -3,42 +3,21 @@
 
 use alloc::string::String;
 
-/// A piece of a text.
-#[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
-    Text(&'a str),
-    /// Bytes that may not be text: what isn't shows as U+FFFD.
-    Bytes(&'a [u8]),
-    Number(u64),
-}
-
-/// All parts, one after the other.
-pub(crate) fn joined(parts: &[Part<'_>]) -> String {
+/// A text of ASCII with its blanks filled in: each `@` by the next word, each `%` by the next number. What is no text in a
+/// word shows as U+FFFD.
+pub(crate) fn filled(template: &str, words: &[&[u8]], numbers: &[u64]) -> String {
     let mut text = String::new();
-    for part in parts {
-        match *part {
-            Part::Text(part) => push(&mut text, part),
-            Part::Number(number) => push_number(&mut text, number),
-            Part::Bytes(bytes) => {
-                for chunk in bytes.utf8_chunks() {
+    let (mut words, mut numbers) = (words.iter(), numbers.iter());
+    for byte in template.bytes() {
+        match byte {
+            b'@' => {
+                for chunk in words.next().copied().unwrap_or_default().utf8_chunks() {
                     push(&mut text, chunk.valid());
                     if !chunk.invalid().is_empty() {
                         push(&mut text, "\u{fffd}");
                     }
                 }
             }
-        }
-    }
-    text
-}
-
-/// A text of ASCII with its blanks filled in: each `@` by the word, each `%` by the next number.
-pub(crate) fn filled(template: &str, word: &str, numbers: &[u64]) -> String {
-    let mut text = String::new();
-    let mut numbers = numbers.iter();
-    for byte in template.bytes() {
-        match byte {
-            b'@' => push(&mut text, word),
             b'%' => push_number(&mut text, numbers.next().copied().unwrap_or_default()),
             _ => text.push(char::from(byte)),
         }
@@ -132,7 +111,7 @@ const fn eight_digits(value: u64) -> u64 {
 mod tests {
     use alloc::string::{String, ToString};
 
-    use super::{LONGEST_LINE, Part, digits, joined};
+    use super::{LONGEST_LINE, digits, filled};
 
     #[test]
     fn numbers_read_as_they_are() {
@@ -147,8 +126,8 @@ mod tests {
     #[test]
     fn what_is_no_text_shows_as_another_reader_shows_it() {
         for bytes in [&b"a\xffb"[..], b"", b"\xf0\x9f\x8c", b"\xed\xa0\x80!", "é\u{1f30a}".as_bytes(), b"\xc3"] {
-            assert_eq!(joined(&[Part::Bytes(bytes)]), String::from_utf8_lossy(bytes));
+            assert_eq!(filled("@", &[bytes], &[]), String::from_utf8_lossy(bytes));
         }
-        assert_eq!(joined(&[Part::Text("rate["), Part::Number(3), Part::Text("]")]), "rate[3]");
+        assert_eq!(filled("@[%] @ %", &[b"rate", b"of"], &[3]), "rate[3] of 0");
     }
 }

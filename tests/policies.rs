@@ -254,9 +254,9 @@ fn a_job_that_is_not_right_spends_nothing() {
     let fingerprint = engine.policy_define(NOW, b"ns", policy.as_bytes()).expect("a policy");
     let long = [b'x'; 4097];
     for (cost, scope, code, text) in [
-        (1, &[][..], "INVALID_OPTIONS", "scope.tenant must be given"),
+        (1, &[][..], "INVALID_OPTIONS", "scope.tenant must be given, since rate["),
         (1, &[(&b"Tenant"[..], &b"a"[..])], "INVALID_OPTIONS", "rate[1] (per \"tenant\")"),
-        (1, &[(b"tenant", b"a"), (b"tenant", b"a")], "INVALID_OPTIONS", "scope.tenant must be given once"),
+        (1, &[(b"tenant", b"a"), (b"tenant", b"a")], "INVALID_OPTIONS", "scope.tenant must be given once, since rate["),
         (1, &[(b"tenant", &long)], "ERR", "identity must be at most 4096 bytes, not 4097"),
         (2, &[(b"tenant", b"a")], "COST_EXCEEDS_LIMIT", "cost 2 can never pass rule 1, which admits at most 1"),
         (4, &[], "COST_EXCEEDS_LIMIT", "cost 4 can never pass rule 0, which admits at most 3"),

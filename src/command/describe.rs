@@ -73,5 +73,5 @@ pub(super) fn info<B: Backend>(backend: &mut B, now: u64, writer: &mut Writer<'_
     let keys = backend.count(Space::ORDINARY).unwrap_or(0);
     let mut figures = Vec::from([keys, keys, records, limiters].map(|figure| figure as u64));
     figures.extend_from_slice(backend.engine().counters().counts());
-    writer.text(&filled(INFO, "", &figures));
+    writer.text(&filled(INFO, &[], &figures));
 }

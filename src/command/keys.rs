@@ -11,8 +11,7 @@ use super::resp::{Protocol, Writer};
 use super::table::{Kind, Word};
 use crate::algorithm::Tat;
 use crate::keyspace::{Key, Keyspace, NEVER, Space, State, Value};
-use crate::text::Part::{Number, Text};
-use crate::text::{LONGEST_LINE, digits, joined};
+use crate::text::{LONGEST_LINE, digits, filled};
 use crate::{Engine, Error, ErrorKind};
 
 pub(super) fn run(engine: &mut Engine, now: u64, command: &Command<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
@@ -168,7 +167,7 @@ fn text(state: &State<'_>) -> Box<[u8]> {
     match state {
         State::Text { bytes, .. } => (*bytes).into(),
         State::Tat { tat, .. } => decimal(*tat).into_bytes().into(),
-        State::Count(count) => joined(&[Number(count.units)]).into_bytes().into(),
+        State::Count(count) => filled("%", &[], &[count.units]).into_bytes().into(),
         State::Log { .. } => Box::default(),
     }
 }
@@ -177,7 +176,7 @@ fn text(state: &State<'_>) -> Box<[u8]> {
 fn decimal(tat: Tat) -> String {
     let tat = tat.rounded_up(1_000_000_000);
     if tat.remainder == 0 {
-        return joined(&[Number(tat.ms)]);
+        return filled("%", &[], &[tat.ms]);
     }
     // With a one in front, the zeros that a fraction starts with are digits too.
     let mut fraction = tat.remainder.saturating_add(1_000_000_000);
@@ -185,5 +184,5 @@ fn decimal(tat: Tat) -> String {
         fraction /= 10;
     }
     let mut place = [0; LONGEST_LINE];
-    joined(&[Number(tat.ms), Text("."), Text(digits(fraction, &mut place).get(1..).unwrap_or_default())])
+    filled("%.@", &[digits(fraction, &mut place).as_bytes().get(1..).unwrap_or_default()], &[tat.ms])
 }

@@ -9,8 +9,7 @@ use crate::error::{MAX_NAME_BYTES, checked_name};
 use crate::limiter::{Algorithm, Rate, Settings};
 use crate::number::{MAX_INTEGER, parse_digits};
 use crate::policy::Job;
-use crate::text::Part::Bytes;
-use crate::text::joined;
+use crate::text::filled;
 use crate::{Error, ErrorKind, Positive};
 
 /// The name of a command without one.
@@ -293,5 +292,5 @@ fn printable(name: &[u8]) -> String {
             *byte = b'?';
         }
     }
-    joined(&[Bytes(&shown)])
+    filled("@", &[&shown], &[])
 }

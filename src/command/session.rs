@@ -9,8 +9,7 @@ use super::resp::{Protocol, Request, Writer};
 use super::table::{Kind, Word};
 use super::transaction::{MAX_TRANSACTION_BYTES, Transaction};
 use crate::Error;
-use crate::text::Part::Text;
-use crate::text::joined;
+use crate::text::filled;
 
 /// What the host should do after a [`Session`] took bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,12 +63,17 @@ pub struct Session {
 impl Session {
     /// A client that may use every command. `id` is what `CLIENT ID` replies.
     pub fn new(id: u64) -> Self {
-        Self { id, authenticated: true, ..Self::default() }
+        Self::of(id, None)
     }
 
     /// A client that must first send `password` with `AUTH` or `HELLO … AUTH`.
     pub fn with_password(id: u64, password: &[u8]) -> Self {
-        Self { id, password: Some(password.into()), ..Self::default() }
+        Self::of(id, Some(password.into()))
+    }
+
+    /// A client that must first send the password, where there is one.
+    pub(crate) fn of(id: u64, password: Option<Box<[u8]>>) -> Self {
+        Self { id, authenticated: password.is_none(), password, ..Self::default() }
     }
 
     /// Takes bytes, whole commands or cut anywhere, runs what they complete on `backend`, an [`Engine`](crate::Engine), at
@@ -119,7 +123,7 @@ impl Session {
                     used = used.saturating_add(length);
                 }
                 Err(error) => {
-                    self.error(output, &joined(&[Text("ERR Protocol error: "), Text(error.0)]));
+                    self.error(output, &filled("ERR Protocol error: @", &[error.0.as_bytes()], &[]));
                     self.flow = Flow::Close;
                 }
             }

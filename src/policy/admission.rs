@@ -11,8 +11,7 @@ use crate::algorithm::{Retry, Rule, Verdict};
 use crate::error::checked_name;
 use crate::keyspace::{Change, Decision, Key, Keyspace, NameHash, Next, Place, Space};
 use crate::sorted_map::insert;
-use crate::text::Part::{Bytes, Number, Text};
-use crate::text::joined;
+use crate::text::filled;
 use crate::{Engine, Error, ErrorKind, Positive};
 
 /// A job that asks to start.
@@ -241,8 +240,8 @@ impl Engine {
         if let Some((Concurrency { limit, lease }, id)) = lease {
             found.leases.expire(now, lease);
             if found.leases.expires(id).is_some() {
-                let rest = " is held already; every job takes one with an id of its own";
-                return Err(Error::invalid_options(joined(&[Text("lease "), Bytes(id), Text(rest)])));
+                let why = "lease @ is held already; every job takes one with an id of its own";
+                return Err(Error::invalid_options(filled(why, &[id], &[])));
             }
             lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
         }
@@ -391,6 +390,7 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
+    #[cfg_attr(target_family = "wasm", inline(never))]
     fn push(&mut self, step: Step<'a>) {
         match self.first.get_mut(self.used) {
             Some(free) => {
@@ -402,7 +402,15 @@ impl<'a> Steps<'a> {
     }
 
     fn iter(&self) -> impl Iterator<Item = &Step<'a>> {
-        self.first.iter().flatten().chain(&self.rest)
+        (0..).map_while(|at| self.get(at))
+    }
+
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    fn get(&self, at: usize) -> Option<&Step<'a>> {
+        match self.first.get(at) {
+            Some(step) => step.as_ref(),
+            None => self.rest.get(at.wrapping_sub(self.first.len())),
+        }
     }
 }
 
@@ -410,36 +418,29 @@ impl<'a> Steps<'a> {
 fn identity<'a>(policy: &Policy, index: usize, job: &Job<'a>) -> Result<&'a [u8], Error> {
     let Some(rule) = policy.rules.get(index) else { return Ok(&[]) };
     let Some(scope) = &rule.scope else { return Ok(&[]) };
-    let mut given = job.scope.iter().filter(|(dimension, _)| *dimension == scope.as_bytes());
-    match (given.next(), given.next()) {
-        (Some((_, identity)), None) => checked_name("identity", identity),
-        (first, _) => Err(Error::invalid_options(joined(&[
-            Text("scope."),
-            Text(scope),
-            Text(" must be given "),
-            Text(if first.is_none() { "" } else { "once" }),
-            Text(", since rate["),
-            Number(index as u64),
-            Text("] ("),
-            Text(rule.name.as_deref().unwrap_or_default()),
-            Text(") counts each one by itself"),
-        ]))),
+    let (mut identity, mut times) = ([].as_slice(), 0_usize);
+    for (dimension, given) in job.scope {
+        if *dimension == scope.as_bytes() {
+            (identity, times) = (*given, times.saturating_add(1));
+        }
     }
+    if times == 1 {
+        return checked_name("identity", identity);
+    }
+    let once = if times == 0 { "" } else { " once" };
+    let words = [scope, once, rule.name.as_deref().unwrap_or_default()].map(str::as_bytes);
+    let why = "scope.@ must be given@, since rate[%] (@) counts each one by itself";
+    Err(Error::invalid_options(filled(why, &words, &[index as u64])))
 }
 
 fn check_fingerprint(policy: &Policy, given: &[u8]) -> Result<(), Error> {
-    if policy.fingerprint.as_bytes() == given {
+    let in_force = policy.fingerprint.as_bytes();
+    if in_force == given {
         return Ok(());
     }
-    Err(Error::invalid_options(joined(&[
-        Text("fingerprint must be "),
-        Bytes(policy.fingerprint.as_bytes()),
-        Text(", that of the policy in force, not "),
-        Bytes(given.get(..64).unwrap_or(given)),
-        Text(
-            "; stop every worker of the other policy, let its budgets recover and reset the fingerprint before changing a policy",
-        ),
-    ])))
+    let why = "fingerprint must be @, that of the policy in force, not @; stop every worker of the other policy, let its budgets \
+               recover and reset the fingerprint before changing a policy";
+    Err(Error::invalid_options(filled(why, &[in_force, given.get(..64).unwrap_or(given)], &[])))
 }
 
 /// Spends every rule as of the instant at which all of them admit.

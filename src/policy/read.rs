@@ -12,8 +12,7 @@ use super::lease::Concurrency;
 use super::rule::{PolicyRule, RuleAlgorithm};
 use crate::algorithm::Rule;
 use crate::error::MAX_NAME_BYTES;
-use crate::text::Part::Text;
-use crate::text::{checked, filled, joined, push};
+use crate::text::{checked, filled, push};
 use crate::{Error, Positive};
 
 /// A valid policy: several rules that a job spends in one step, and how many jobs may run at once.
@@ -265,7 +264,7 @@ fn check_distinct(before: &[PolicyRule], rule: &PolicyRule) -> Result<(), String
         if clash {
             let what = if rule.name.is_some() { "name" } else { "algorithm and interval and no name either" };
             let why = "rate[%].name must be different from that of rate[%], which has the same @";
-            return Err(filled(why, what, &[before.len() as u64, index as u64]));
+            return Err(filled(why, &[what.as_bytes()], &[before.len() as u64, index as u64]));
         }
     }
     Ok(())
@@ -286,7 +285,7 @@ fn one_of(known: &[&str]) -> String {
 #[inline(never)]
 fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>>, allowed: &str) -> String {
     let place = match index {
-        Some(index) => filled("[%]", "", &[index as u64]),
+        Some(index) => filled("[%]", &[], &[index as u64]),
         None => String::new(),
     };
     let point = if name.is_empty() { "" } else { "." };
@@ -296,19 +295,10 @@ fn invalid(what: &str, index: Option<usize>, name: &str, value: Option<&Json<'_>
         Some((end, _)) => (shown.get(..end).unwrap_or_default(), "…"),
         None => (shown, ""),
     };
-    joined(&[
-        Text(what),
-        Text(&place),
-        Text(point),
-        Text(name),
-        Text(" must be "),
-        Text(allowed),
-        Text(", not "),
-        Text(shown),
-        Text(more),
-    ])
+    let words = [what, &place, point, name, allowed, shown, more];
+    filled("@@@@ must be @, not @@", &words.map(str::as_bytes), &[])
 }
 
 fn not_json(at: usize) -> String {
-    filled("the policy is not valid JSON: see byte %", "", &[at as u64])
+    filled("the policy is not valid JSON: see byte %", &[], &[at as u64])
 }

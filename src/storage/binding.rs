@@ -11,8 +11,7 @@ use super::js_sql::{Database, JsSql};
 use super::{OpenError, Store, StoreOptions, Swept, VERSION};
 use crate::command::{Backend, Command};
 use crate::number::MAX_INTEGER;
-use crate::text::Part::{Number, Text};
-use crate::text::{joined, push, push_number};
+use crate::text::{filled, push, push_number};
 use crate::{Error, Flow, Options, Session};
 
 /// Text of up to so many bytes is faster made of its characters' codes than by a decoder.
@@ -51,13 +50,10 @@ impl DurableStore {
         let options = StoreOptions { engine, cached_keys: count(cached_keys) };
         let store = Store::open(JsSql::new(database, gathers), options).map_err(|error| match error {
             OpenError::Failed(failure) => failure,
-            OpenError::Newer(version) => text(&joined(&[
-                Text("the storage is of version "),
-                Number(version),
-                Text(", and this code reads version "),
-                Number(VERSION),
-                Text(" and older; use a newer tidegate"),
-            ])),
+            OpenError::Newer(version) => {
+                let why = "the storage is of version %, and this code reads version % and older; use a newer tidegate";
+                text(&filled(why, &[], &[version, VERSION]))
+            }
         })?;
         Ok(Self { store, session: Session::new(1), flow: Flow::Continue, answer: Ok(Ok([0; 5])) })
     }
@@ -243,11 +239,7 @@ impl StoreClient {
     /// A client; with a password it must send that first. `id` is what `CLIENT ID` replies.
     #[wasm_bindgen(constructor)]
     pub fn new(id: f64, password: Option<Box<[u8]>>) -> Self {
-        let session = match password {
-            Some(password) => Session::with_password(time(id), &password),
-            None => Session::new(time(id)),
-        };
-        Self { session, flow: Flow::Continue }
+        Self { session: Session::of(time(id), password), flow: Flow::Continue }
     }
 
     /// What to do once the replies are sent: 0 goes on, -1 closes, -2 feeds nothing to get the rest of them, and else that

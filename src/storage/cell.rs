@@ -7,8 +7,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use crate::keyspace::{NEVER, State};
-use crate::text::Part::{Number, Text};
-use crate::text::joined;
+use crate::text::filled;
 
 /// The largest integer that is stored as one.
 const MAX_EXACT: u64 = 1 << 53;
@@ -41,7 +40,7 @@ pub enum Cell {
 
 /// The text that a large integer is stored as.
 pub fn large_text(value: u64) -> String {
-    joined(&[Text("x"), Number(value)])
+    filled("x%", &[], &[value])
 }
 
 impl From<u64> for Bind<'_> {

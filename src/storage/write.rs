@@ -14,8 +14,7 @@ use super::store::Store;
 use super::{Bind, Query, Sql};
 use crate::keyspace::{Change, Key, Space, State};
 use crate::sorted_map::SortedMap;
-use crate::text::Part::{Number, Text};
-use crate::text::{joined, push};
+use crate::text::{filled, push};
 
 /// What a chunk of commands changed, each thing once. Memory holds its final state.
 #[derive(Default)]
@@ -211,9 +210,8 @@ impl<S: Sql> Store<S> {
         } else {
             let settings = &limiter.settings;
             let rate = settings.rate.as_ref().map_or("", |rate| rate.text());
-            let (algorithm, limit, window) = (settings.algorithm.name(), settings.limit.get(), settings.window.get());
-            let text =
-                joined(&[Text(algorithm), Text(" "), Number(limit), Text(" "), Number(window), Text(" "), Text(rate)]);
+            let words = [settings.algorithm.name(), rate].map(str::as_bytes);
+            let text = filled("@ % % @", &words, &[settings.limit.get(), settings.window.get()]);
             self.ensure_table()?;
             let (kind, space) = (Bind::Integer(Kind::Limiter.code()), Bind::Integer(saved.space.0.into()));
             let columns = [kind, allowed, denied, space, Bind::Bytes(text.as_bytes()), Bind::Null];
@@ -228,7 +226,7 @@ impl<S: Sql> Store<S> {
         // JSON never holds a line's end.
         let mut text = namespace.policy().map_or_else(|_| String::new(), crate::policy::Policy::in_order);
         for (key, Space(space)) in namespace.known_rules() {
-            push(&mut text, &joined(&[Text("\n"), Number(space.into()), Text(" "), Text(key)]));
+            push(&mut text, &filled("\n% @", &[key.as_bytes()], &[space.into()]));
         }
         self.ensure_table()?;
         let kind = Bind::Integer(Kind::Namespace.code());
