@@ -82,6 +82,17 @@ impl Log {
         })
     }
 
+    /// When the oldest entry was logged.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.entries.front().map(|entry| entry.at)
+    }
+
+    /// Units that count at `now` in a window of that length.
+    pub(crate) fn used(&self, window: u64, now: u64) -> u64 {
+        let expired = self.leading(|entry| entry.at.saturating_add(window) <= now);
+        self.total.wrapping_sub(self.total_before(expired))
+    }
+
     /// Adds `units` at `at`, which must not be before the newest entry.
     pub(crate) fn push(&mut self, at: u64, units: u64) {
         self.total = self.total.wrapping_add(units);
@@ -184,6 +195,7 @@ impl SlidingWindow {
     }
 
     /// Where an admission at `now` is logged.
+    #[cfg_attr(target_family = "wasm", inline(never))]
     pub(crate) fn logged_at(&self, now: u64) -> u64 {
         if self.grain == 1 {
             return now;
@@ -192,14 +204,9 @@ impl SlidingWindow {
         now.saturating_add(self.grain.saturating_sub(into)).saturating_sub(1)
     }
 
-    /// Entries that no longer count at `now`.
-    fn expired(&self, log: &Log, now: u64) -> usize {
-        log.leading(|entry| entry.at.saturating_add(self.window) <= now)
-    }
-
     /// Units that count at `now`.
     pub fn used(&self, log: Option<&Log>, now: u64) -> u64 {
-        log.map_or(0, |log| log.total.wrapping_sub(log.total_before(self.expired(log, now)))).min(self.limit)
+        log.map_or(0, |log| log.used(self.window, now)).min(self.limit)
     }
 
     /// Decides one request of `cost` units at `now`. Nothing is logged: [`SlidingWindow::admit`] does that.

@@ -60,6 +60,7 @@ impl Arena {
     }
 
     /// Whether a record of `bytes` can be added without more chunks to fill.
+    #[cfg_attr(target_family = "wasm", inline(never))]
     pub fn fits(&self, bytes: usize) -> bool {
         if bytes > LARGE {
             return !self.chunks.is_empty() && self.chunks.len() < MAX_CHUNKS;
@@ -87,8 +88,8 @@ impl Arena {
         self.chunks.push(chunk);
     }
 
-    /// Adds a record of `bytes`, which must fit, as `write` writes it into zeros; where.
-    pub fn add(&mut self, bytes: usize, write: impl FnOnce(&mut [u8])) -> Offset {
+    /// Makes place for a record of `bytes`, which must fit; where, and its bytes, all zero.
+    pub fn add(&mut self, bytes: usize) -> (Offset, &mut [u8]) {
         self.written = self.written.saturating_add(count(bytes));
         let (chunk, start) = if bytes > LARGE {
             self.push(vec![0; bytes].into());
@@ -99,10 +100,7 @@ impl Arena {
             (self.filling, start)
         };
         let offset = chunk << WORD_BITS | start >> 2;
-        if let Some(free) = self.get_mut(offset).and_then(|free| free.get_mut(..bytes)) {
-            write(free);
-        }
-        offset
+        (offset, self.get_mut(offset).and_then(|free| free.get_mut(..bytes)).unwrap_or_default())
     }
 
     /// Takes note that the record at `offset` is not used any more.

@@ -190,10 +190,9 @@ impl Keyspace {
     }
 
     /// As [`Keyspace::state`], of what is live at an instant that may be ahead of the clock.
-    #[inline]
+    #[cfg_attr(target_family = "wasm", inline(never))]
     fn state_at(&self, now: u64, place: Place, key: Key<'_>) -> Option<State<'_>> {
-        let (segment, stored) = self.table.stored(place, key)?;
-        if stored.expires() > now { segment.state(stored) } else { None }
+        self.table.state(place, key, now)
     }
 
     /// Whether `new` more records fit once everything expired is reclaimed.
@@ -201,12 +200,17 @@ impl Keyspace {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`] when they don't.
     pub fn ensure_room(&mut self, new: usize) -> Result<(), Error> {
-        let full = || Err(ErrorKind::OutOfMemory { max_keys: self.max_keys }.into());
-        let Some(most) = self.max_keys.checked_sub(new) else { return full() };
+        let Some(most) = self.max_keys.checked_sub(new) else { return Err(self.full()) };
         if self.table.len() > most {
             self.table.shrink_to(most, self.now);
         }
-        if self.table.len() > most { full() } else { Ok(()) }
+        if self.table.len() > most { Err(self.full()) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn full(&self) -> Error {
+        ErrorKind::OutOfMemory { max_keys: self.max_keys }.into()
     }
 
     /// Stores `value` as the whole state of `key`.
@@ -224,28 +228,21 @@ impl Keyspace {
         if key.name.len() > record::MAX_NAME {
             return Err(ErrorKind::KeyTooLong { argument: "key", bytes: key.name.len() }.into());
         }
-        if !self.table.is_there(place, key) {
+        let new = !self.table.is_there(place, key);
+        if new {
             self.ensure_room(1)?;
-            self.table.reclaim(1, self.now);
         }
-        let (stored, body) = match value {
-            Value::Tat { tat, expires } => (Stored::tat(tat, expires), None),
-            Value::Count(count) => (Stored::Count(count), None),
-            Value::Log { log, window } => {
-                let expires = log.newest().map_or(0, |at| at.saturating_add(window));
-                (Stored::Log { body: 0, expires }, Some(Body::Log { log: *log, window }))
-            }
-            Value::Text { bytes, expires } => {
+        let stored = Stored::of(&value);
+        let (body, kibibytes) = match value {
+            Value::Tat { .. } | Value::Count(_) => (None, 0),
+            Value::Log { log, window } => (Some(Body::Log { log: *log, window }), 0),
+            Value::Text { bytes, .. } => {
                 let kibibytes = u32::try_from(bytes.len() / 1024).unwrap_or(u32::MAX);
-                self.table.reclaim(kibibytes, self.now);
-                (Stored::Text { body: 0, expires }, Some(Body::Text(bytes)))
+                (Some(Body::Text(bytes)), kibibytes)
             }
         };
-        if self.table.put(place, key, stored, body, self.now) {
-            Ok(())
-        } else {
-            Err(ErrorKind::OutOfMemory { max_keys: self.max_keys }.into())
-        }
+        self.table.reclaim(kibibytes.saturating_add(u32::from(new)), self.now);
+        if self.table.put(place, key, stored, body, self.now) { Ok(()) } else { Err(self.full()) }
     }
 
     /// Stores a schedule's state, which expires when it has recovered: the fast case of [`Keyspace::put`].
@@ -254,10 +251,7 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     #[inline]
     pub fn put_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
-        if self.overwrite(place, key, Short::Tat(tat)) {
-            return Ok(());
-        }
-        self.put(place, key, Value::Tat { tat, expires: tat.ceil() })
+        self.put_short(place, key, Short::Tat(tat))
     }
 
     /// Stores a fixed window's state, as [`Keyspace::put_tat`] a schedule's.
@@ -266,19 +260,23 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     #[inline]
     pub fn put_count(&mut self, place: Place, key: Key<'_>, count: Count) -> Result<(), Error> {
-        if self.overwrite(place, key, Short::Count(count)) {
-            return Ok(());
-        }
-        self.put(place, key, Value::Count(count))
+        self.put_short(place, key, Short::Count(count))
     }
 
-    #[inline]
-    fn overwrite(&mut self, place: Place, key: Key<'_>, short: Short) -> bool {
-        let there = self.table.overwrite_same(place, key, short);
-        if there && self.journal.is_kept() {
-            self.note_put(key.space, key.name);
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    fn put_short(&mut self, place: Place, key: Key<'_>, short: Short) -> Result<(), Error> {
+        if self.table.overwrite_same(place, key, short) {
+            if self.journal.is_kept() {
+                self.note_put(key.space, key.name);
+            }
+            return Ok(());
         }
-        there
+        let value = match short {
+            Short::Tat(tat) => Value::Tat { tat, expires: tat.ceil() },
+            Short::Count(count) => Value::Count(count),
+        };
+        self.put(place, key, value)
     }
 
     /// Decides on a schedule's state and stores the new one, in one step: the fast case of [`Keyspace::locate`],
@@ -300,31 +298,6 @@ impl Keyspace {
     #[inline(never)]
     fn note_put(&mut self, space: Space, name: &[u8]) {
         self.journal.note(|| Change::Put(space, name.into()));
-    }
-
-    /// Logs `units` at `at` in the sliding log of `key`, made if need be.
-    ///
-    /// # Errors
-    /// As [`Keyspace::put`].
-    pub fn log(
-        &mut self,
-        place: Place,
-        key: Key<'_>,
-        rule: &SlidingWindow,
-        at: u64,
-        units: crate::Positive,
-    ) -> Result<(), Error> {
-        if self.append(place, key, rule, at, units) {
-            return Ok(());
-        }
-        let mut log = Log::new();
-        rule.admit(&mut log, at, units);
-        self.put_log(place, key, rule, log)
-    }
-
-    /// Stores the log that `rule` keeps, as [`Keyspace::put`].
-    fn put_log(&mut self, place: Place, key: Key<'_>, rule: &SlidingWindow, log: Log) -> Result<(), Error> {
-        self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
     }
 
     /// Logs `units` at `at` in the log of `key`; whether it has one.
@@ -368,11 +341,9 @@ impl Keyspace {
 
     /// Calls `visit` with each live record of the segment.
     fn visit(&self, segment: &Segment, visit: &mut dyn FnMut(Key<'_>, State<'_>)) {
-        for (key, stored) in segment.records() {
-            if stored.expires() > self.now
-                && let Some(state) = segment.state(stored)
-            {
-                visit(key, state);
+        for record in segment.records() {
+            if let Some(state) = segment.state_of(record, self.now) {
+                visit(record.key(), state);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! Every number is little-endian. A payload's first eight bytes tell when the record expires: they are the time itself,
 //! or the whole milliseconds of a tat, which expires when it has recovered.
 
-use super::{Key, Space};
+use super::{Key, Space, State, Value};
 use crate::algorithm::{Count, Tat};
 
 const HEADER: usize = 8;
@@ -25,89 +25,42 @@ const SHORT: usize = 16;
 const LONG: usize = 32;
 
 /// A record's state as the arena holds it: what is larger is a body beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// Expires when it has recovered; the grain fits 32 bits.
-    Tat(Tat),
-    Timed {
-        tat: Tat,
-        expires: u64,
-    },
-    Count(Count),
-    Log {
-        body: u32,
-        expires: u64,
-    },
-    Text {
-        body: u32,
-        expires: u64,
-    },
+#[derive(Clone, Copy)]
+pub(super) struct Stored {
+    kind: u64,
+    words: [u64; LONG / 8],
 }
 
 impl Stored {
-    #[inline]
-    pub fn tat(tat: Tat, expires: u64) -> Self {
-        if expires == tat.ceil() && is_compact(tat) { Self::Tat(tat) } else { Self::Timed { tat, expires } }
+    /// How `value` is stored; a body is in no place yet.
+    pub fn of(value: &Value) -> Self {
+        let (kind, words) = match value {
+            Value::Tat { tat, expires } if *expires == tat.ceil() && is_compact(*tat) => {
+                (TAT, [tat.ms, packed(*tat), 0, 0])
+            }
+            Value::Tat { tat, expires } => (TIMED, [*expires, tat.ms, tat.remainder, tat.denominator]),
+            Value::Count(count) => (COUNT, [count.ends, count.units, 0, 0]),
+            Value::Log { log, window } => (LOG, [State::Log { log, window: *window }.expires(), 0, 0, 0]),
+            Value::Text { expires, .. } => (TEXT, [*expires, 0, 0, 0]),
+        };
+        Self { kind, words }
     }
 
     /// The first millisecond at which the record is gone.
-    #[inline]
     pub const fn expires(&self) -> u64 {
-        match *self {
-            Self::Tat(tat) => tat.ceil(),
-            Self::Timed { expires, .. } | Self::Log { expires, .. } | Self::Text { expires, .. } => expires,
-            Self::Count(count) => count.ends,
-        }
+        let [first, second, ..] = self.words;
+        expires(self.kind, first, second)
     }
 
     /// The same, with its body in another place.
     pub const fn with_body(self, body: u32) -> Self {
-        match self {
-            Self::Log { expires, .. } => Self::Log { body, expires },
-            Self::Text { expires, .. } => Self::Text { body, expires },
-            other => other,
-        }
+        let [first, ..] = self.words;
+        Self { kind: self.kind, words: [first, body as u64, 0, 0] }
     }
+}
 
-    #[inline(always)]
-    const fn kind(&self) -> u64 {
-        match self {
-            Self::Tat(_) => TAT,
-            Self::Timed { .. } => TIMED,
-            Self::Count(_) => COUNT,
-            Self::Log { .. } => LOG,
-            Self::Text { .. } => TEXT,
-        }
-    }
-
-    #[inline]
-    fn read(kind: u64, payload: &[u8]) -> Option<Self> {
-        let short: &[u8; SHORT] = payload.first_chunk()?;
-        let first = word(short, 0);
-        let second = word(short, 8);
-        Some(match kind {
-            TAT => Self::Tat(read_tat(short)),
-            TIMED => {
-                let long: &[u8; LONG] = payload.first_chunk()?;
-                let tat = Tat { ms: second, remainder: word(long, 16), denominator: word(long, 24) };
-                Self::Timed { tat, expires: first }
-            }
-            COUNT => Self::Count(Count { ends: first, units: second }),
-            LOG => Self::Log { expires: first, body: index(second) },
-            TEXT => Self::Text { expires: first, body: index(second) },
-            _ => return None,
-        })
-    }
-
-    #[inline(always)]
-    fn payload(&self) -> [u64; 4] {
-        match *self {
-            Self::Tat(tat) => [tat.ms, packed(tat), 0, 0],
-            Self::Timed { tat, expires } => [expires, tat.ms, tat.remainder, tat.denominator],
-            Self::Count(count) => [count.ends, count.units, 0, 0],
-            Self::Log { body, expires } | Self::Text { body, expires } => [expires, u64::from(body), 0, 0],
-        }
-    }
+const fn expires(kind: u64, first: u64, second: u64) -> u64 {
+    first.saturating_add((kind == TAT && low(second) > 0) as u64)
 }
 
 /// A state that is its two words in the arena and nothing else.
@@ -169,18 +122,25 @@ impl<'a> Record<'a> {
         Key { space: space(self.header), name: self.rest.get(..self.name_len()).unwrap_or_default() }
     }
 
-    #[inline]
-    pub fn stored(&self) -> Option<Stored> {
-        Stored::read(self.kind(), self.rest.get(padded(self.name_len())..)?)
+    /// What it holds, if that is no body.
+    pub fn bare(&self) -> Option<State<'static>> {
+        let state = self.rest.get(padded(self.name_len())..).unwrap_or_default();
+        let [first, second] = self.words();
+        match self.kind() {
+            TAT => {
+                let tat = Tat { ms: first, remainder: low(second), denominator: high(second) };
+                Some(State::Tat { tat, expires: tat.ceil() })
+            }
+            TIMED => {
+                let tat = Tat { ms: second, remainder: word(state, 16), denominator: word(state, 24) };
+                Some(State::Tat { tat, expires: first })
+            }
+            COUNT => Some(State::Count(Count { ends: first, units: second })),
+            _ => None,
+        }
     }
 
-    /// As [`Record::stored`], of the record of a key whose length is known.
-    #[inline]
-    pub fn stored_of(&self, key: Key<'_>) -> Option<Stored> {
-        Stored::read(self.kind(), self.rest.get(padded(key.name.len())..)?)
-    }
-
-    /// As [`Record::stored_of`], of the states that nearly every decision is about.
+    /// What the record of `key` holds, if it is one of the states that nearly every decision is about.
     #[inline(always)]
     pub fn short_of(&self, key: Key<'_>) -> Option<Short> {
         let payload: &[u8; SHORT] = self.rest.get(padded(key.name.len())..)?.first_chunk()?;
@@ -197,10 +157,10 @@ impl<'a> Record<'a> {
         [word(state, 0), word(state, 8)]
     }
 
-    /// When it expires, as [`Stored::expires`] of [`Record::stored`].
+    /// The first millisecond at which it is gone.
     pub fn expires(&self) -> u64 {
         let [first, second] = self.words();
-        first.saturating_add(u64::from(self.kind() == TAT && low(second) > 0))
+        expires(self.kind(), first, second)
     }
 
     /// Where its body is, if it has one.
@@ -216,7 +176,7 @@ impl<'a> Record<'a> {
 
 /// How many bytes a record of `key` takes.
 pub(super) const fn size(key: Key<'_>, stored: &Stored) -> usize {
-    size_of_kind(stored.kind(), key.name.len())
+    size_of_kind(stored.kind, key.name.len())
 }
 
 const fn size_of_kind(kind: u64, name_len: usize) -> usize {
@@ -227,7 +187,7 @@ const fn size_of_kind(kind: u64, name_len: usize) -> usize {
 /// Writes a record into `bytes`, which are zeros and just as many as it takes.
 pub(super) fn write(bytes: &mut [u8], key: Key<'_>, stored: &Stored) {
     let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return };
-    *head = (identity(key) | stored.kind() << 48).to_le_bytes();
+    *head = (identity(key) | stored.kind << 48).to_le_bytes();
     let Some((name, payload)) = rest.split_at_mut_checked(padded(key.name.len())) else { return };
     if let Some(name) = name.get_mut(..key.name.len()) {
         name.copy_from_slice(key.name);
@@ -237,8 +197,8 @@ pub(super) fn write(bytes: &mut [u8], key: Key<'_>, stored: &Stored) {
 
 fn write_payload(payload: &mut [u8], stored: &Stored) {
     let (chunks, _) = payload.as_chunks_mut::<8>();
-    let words = if stored.kind() == TIMED { LONG / 8 } else { SHORT / 8 };
-    for (chunk, word) in chunks.iter_mut().zip(stored.payload()).take(words) {
+    let words = if stored.kind == TIMED { LONG / 8 } else { SHORT / 8 };
+    for (chunk, word) in chunks.iter_mut().zip(stored.words).take(words) {
         *chunk = word.to_le_bytes();
     }
 }
@@ -247,10 +207,10 @@ fn write_payload(payload: &mut [u8], stored: &Stored) {
 pub(super) fn overwrite(bytes: &mut [u8], stored: &Stored) -> bool {
     let Some(record) = Record::at(bytes) else { return false };
     let name_len = record.name_len();
-    if record.size() != size_of_kind(stored.kind(), name_len) {
+    if record.size() != size_of_kind(stored.kind, name_len) {
         return false;
     }
-    let header = record.header & IDENTITY | stored.kind() << 48;
+    let header = record.header & IDENTITY | stored.kind << 48;
     let Some((head, rest)) = bytes.split_first_chunk_mut::<HEADER>() else { return false };
     *head = header.to_le_bytes();
     let Some(payload) = rest.get_mut(padded(name_len)..) else { return false };

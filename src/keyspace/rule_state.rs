@@ -1,7 +1,9 @@
 //! A rule's state in a record: reading it, deciding, and committing what was decided.
 
+use alloc::boxed::Box;
+
 use super::record::Short;
-use super::{Key, Keyspace, NameHash, Place, State};
+use super::{Key, Keyspace, NameHash, Place, State, Value};
 use crate::algorithm::{Count, FixedWindow, Log, Rule, Schedule, SlidingWindow, Tat, Verdict};
 use crate::{Error, Positive};
 
@@ -95,7 +97,7 @@ impl Keyspace {
 
     /// A state that is not there, or of a kind that its rule does not keep.
     #[cold]
-    #[inline(never)]
+    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     fn any_state_at(&self, now: u64, place: Place, key: Key<'_>) -> Option<State<'_>> {
         self.state_at(now, place, key)
     }
@@ -120,14 +122,12 @@ impl Keyspace {
             Next::Tat(tat) => self.put_tat(place, key, tat),
             Next::Count(count) => self.put_count(place, key, count),
             Next::Log(rule, units) if self.append(place, key, &rule, at, units) => Ok(()),
-            Next::Log(rule, units) => match self.state_at(at, place, key) {
-                None | Some(State::Log { .. }) => self.log(place, key, &rule, at, units),
-                Some(other) => {
-                    let mut log = log_of(&rule, &other, at);
-                    rule.admit(&mut log, at, units);
-                    self.put_log(place, key, &rule, log)
-                }
-            },
+            Next::Log(rule, units) => {
+                let other = self.state_at(at, place, key);
+                let mut log = other.map_or_else(Log::new, |other| log_of(&rule, &other, at));
+                rule.admit(&mut log, at, units);
+                self.put(place, key, Value::Log { log: Box::new(log), window: rule.window() })
+            }
         }
     }
 
@@ -136,27 +136,28 @@ impl Keyspace {
     ///
     /// # Errors
     /// None in practice: the record is there already.
+    #[cold]
     pub fn settle(&mut self, now: u64, key: Key<'_>, rule: &Rule) -> Result<(), Error> {
         if now > self.now() {
             self.reserve(key, now)?;
         }
         let place = self.locate(key);
         let Some(state) = self.state_at(now, place, key) else { return Ok(()) };
-        match rule {
+        let settled = match rule {
             Rule::Schedule(rule) => {
                 let Some(read) = tat_of(rule, &state, now).map(|tat| rule.clamped(tat, now)) else { return Ok(()) };
                 match state {
                     // The grain alone is no difference: it is rounded up to at every look.
-                    State::Tat { tat, .. } if tat.rounded_up(read.denominator) == read => Ok(()),
-                    _ => self.put_tat(place, key, read),
+                    State::Tat { tat, .. } if tat.rounded_up(read.denominator) == read => return Ok(()),
+                    _ => Value::Tat { tat: read, expires: read.ceil() },
                 }
             }
             Rule::Fixed(rule) => {
                 let read = count_of(rule, &state, now);
                 let ends = read.ends.min(rule.window_end(now));
                 match state {
-                    State::Count(count) if count.ends == ends => Ok(()),
-                    _ => self.put_count(place, key, Count { ends, ..read }),
+                    State::Count(count) if count.ends == ends => return Ok(()),
+                    _ => Value::Count(Count { ends, ..read }),
                 }
             }
             Rule::Sliding(rule) => {
@@ -167,9 +168,10 @@ impl Keyspace {
                     other => log_of(rule, other, now),
                 };
                 rule.settle(&mut log, now);
-                self.put_log(place, key, rule, log)
+                Value::Log { log: Box::new(log), window: rule.window() }
             }
-        }
+        };
+        self.put(place, key, settled)
     }
 }
 
@@ -195,9 +197,7 @@ fn count_of(rule: &FixedWindow, state: &State<'_>, now: u64) -> Count {
 fn units_held(state: &State<'_>, now: u64) -> u64 {
     match state {
         State::Count(count) => count.units,
-        State::Log { log, window } => {
-            log.entries().filter(|(at, _)| at.saturating_add(*window) > now).map(|(_, units)| units).sum()
-        }
+        State::Log { log, window } => log.used(*window, now),
         State::Tat { .. } | State::Text { .. } => 0,
     }
 }

@@ -63,7 +63,7 @@ impl Segment {
         self.slots.find(hash, |offset| self.record(offset).filter(|record| record.is(key)))
     }
 
-    /// The state of the record of `key`, if it is a [`Stored::Tat`], expired or not.
+    /// The state of the record of `key`, if it is a plain tat, expired or not.
     #[inline(always)]
     pub fn tat_mut(&mut self, hash: Hash, key: Key<'_>) -> Option<&mut TatBytes> {
         let wanted = record::header_of_tat(key);
@@ -82,33 +82,28 @@ impl Segment {
         earlier
     }
 
-    /// The state of the record of `key` that lies at `offset`.
-    #[inline]
-    pub fn stored(&self, offset: Offset, key: Key<'_>) -> Option<Stored> {
-        self.record(offset)?.stored_of(key)
+    /// What the record at `offset` holds, if it is live at `now`.
+    pub fn state(&self, offset: Offset, now: u64) -> Option<State<'_>> {
+        self.state_of(self.record(offset)?, now)
     }
 
-    /// What `stored` says, with its body.
-    #[inline]
-    pub fn state(&self, stored: Stored) -> Option<State<'_>> {
-        match stored {
-            Stored::Tat(tat) => Some(State::Tat { tat, expires: tat.ceil() }),
-            Stored::Timed { tat, expires } => Some(State::Tat { tat, expires }),
-            Stored::Count(count) => Some(State::Count(count)),
-            Stored::Log { body, expires } | Stored::Text { body, expires } => match self.bodies.get(body)? {
-                Body::Log { log, window } => Some(State::Log { log, window: *window }),
-                Body::Text(bytes) => Some(State::Text { bytes, expires }),
-                Body::Free(_) => None,
-            },
+    /// What `record` holds, if it is live at `now`.
+    pub fn state_of(&self, record: Record<'_>, now: u64) -> Option<State<'_>> {
+        let expires = record.expires();
+        if expires <= now {
+            return None;
+        }
+        let Some(place) = record.body() else { return record.bare() };
+        match self.bodies.get(place)? {
+            Body::Log { log, window } => Some(State::Log { log, window: *window }),
+            Body::Text(bytes) => Some(State::Text { bytes, expires }),
+            Body::Free(_) => None,
         }
     }
 
     /// Every record.
-    pub fn records(&self) -> impl Iterator<Item = (Key<'_>, Stored)> {
-        self.slots.offsets().filter_map(|offset| {
-            let record = self.record(offset)?;
-            Some((record.key(), record.stored()?))
-        })
+    pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.slots.offsets().filter_map(|offset| self.record(offset))
     }
 
     /// Overwrites the state of the record of `key` at `offset`, as [`record::overwrite_same`].
@@ -126,8 +121,9 @@ impl Segment {
         now: u64,
         units: Positive,
     ) -> Option<Appended> {
-        let Some(Stored::Log { body: place, expires }) = self.stored(offset, key) else { return None };
-        let Some(Body::Log { log, window }) = self.bodies.get_mut(place).filter(|_| expires > now) else { return None };
+        let record = self.record(offset).filter(|record| record.expires() > now)?;
+        let place = record.body()?;
+        let Some(Body::Log { log, window }) = self.bodies.get_mut(place) else { return None };
         let (newest, capacity) = (log.newest(), log.capacity());
         rule.admit(log, now, units);
         let at = log.newest().unwrap_or(now);
@@ -179,7 +175,8 @@ impl Segment {
     /// Adds a record. The segment must need [`Need::Nothing`].
     pub fn insert(&mut self, hash: Hash, key: Key<'_>, stored: Stored, body: &mut Option<Body>) {
         let stored = self.keep(stored, body.take());
-        let offset = self.arena.add(record::size(key, &stored), |bytes| record::write(bytes, key, &stored));
+        let (offset, bytes) = self.arena.add(record::size(key, &stored));
+        record::write(bytes, key, &stored);
         self.slots.insert(hash, offset);
         self.added = self.added.saturating_add(1);
     }
@@ -334,6 +331,7 @@ impl Segment {
     }
 
     /// Takes a record over from another segment.
+    #[inline(never)]
     fn adopt(&mut self, hash: Hash, bytes: &[u8], bodies: &mut Bodies) {
         let Some(record) = Record::at(bytes) else { return };
         if self.slots.is_full() {
@@ -360,7 +358,7 @@ pub(super) struct Appended {
 
 /// When the oldest entry stops counting.
 fn leaves(log: &Log, window: u64) -> u64 {
-    log.entries().next().map_or(u64::MAX, |(at, _)| at.saturating_add(window))
+    log.oldest().map_or(u64::MAX, |at| at.saturating_add(window))
 }
 
 /// Copies a record into another arena; where.
@@ -368,5 +366,9 @@ fn copy(bytes: &[u8], arena: &mut Arena) -> Offset {
     if !arena.fits(bytes.len()) {
         arena.grow();
     }
-    arena.add(bytes.len(), |new| new.copy_from_slice(bytes))
+    let (offset, new) = arena.add(bytes.len());
+    if new.len() == bytes.len() {
+        new.copy_from_slice(bytes);
+    }
+    offset
 }

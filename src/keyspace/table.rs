@@ -12,7 +12,7 @@ use super::bodies::Body;
 use super::hash::{Hash, Hasher, NameHash};
 use super::record::{self, Record, Short, Stored};
 use super::segment::{Need, Segment};
-use super::{Key, Space};
+use super::{Key, Space, State};
 use crate::algorithm::Tat;
 
 /// How many records are made for each segment that is looked through for expired ones.
@@ -112,15 +112,13 @@ impl Table {
         self.probe(hash, key).0
     }
 
-    /// What the record of `key` holds, and what it is in.
-    #[inline]
-    pub fn stored(&self, place: Place, key: Key<'_>) -> Option<(&Segment, Stored)> {
+    /// What the record of `key` holds, if it is live at `now`.
+    pub fn state(&self, place: Place, key: Key<'_>, now: u64) -> Option<State<'_>> {
         let place = self.fresh(place, key);
         if place.offset == 0 {
             return None;
         }
-        let segment = self.segments.get(place.segment as usize)?;
-        Some((segment, segment.stored(place.offset, key)?))
+        self.segments.get(place.segment as usize)?.state(place.offset, now)
     }
 
     /// Whether `key` has a record, expired or not.

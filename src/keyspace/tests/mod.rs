@@ -10,11 +10,12 @@ mod reclaim;
 mod speed;
 mod walk;
 
+use std::boxed::Box;
 use std::vec::Vec;
 
 use super::{Key, Keyspace, Space, State, Value};
 use crate::Positive;
-use crate::algorithm::{SlidingWindow, Tat};
+use crate::algorithm::{Log, SlidingWindow, Tat};
 
 /// A small random generator (splitmix64): the tests must run the same everywhere.
 struct Random(u64);
@@ -61,6 +62,16 @@ fn put_text(keyspace: &mut Keyspace, name: &str, bytes: usize, expires: u64) -> 
 fn expires(keyspace: &Keyspace, name: &str) -> Option<u64> {
     let key = ordinary(name);
     keyspace.state(keyspace.locate(key), key).map(|state| state.expires())
+}
+
+/// Logs `units` now, in a new log where the key has none.
+fn put_log(keyspace: &mut Keyspace, key: Key<'_>, rule: &SlidingWindow, units: u64) {
+    let (place, now, units) = (keyspace.locate(key), keyspace.now(), Positive::new(units).unwrap());
+    if !keyspace.append(place, key, rule, now, units) {
+        let mut log = Log::new();
+        rule.admit(&mut log, now, units);
+        keyspace.put(place, key, Value::Log { log: Box::new(log), window: rule.window() }).unwrap();
+    }
 }
 
 fn rule(limit: u64, window: u64) -> SlidingWindow {

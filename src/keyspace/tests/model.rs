@@ -5,8 +5,7 @@ use std::vec::Vec;
 use std::{format, vec};
 
 use super::super::{Change, Key, Keyspace, NEVER, Space, Value};
-use super::{Plain, Random, colliding, rule};
-use crate::Positive;
+use super::{Plain, Random, colliding, put_log, rule};
 use crate::algorithm::{Count, Log, Tat};
 
 #[derive(Default)]
@@ -209,7 +208,7 @@ fn run(seed: u64, mask: u64, steps: usize) {
             }
             35..60 => {
                 let (units, window) = (1 + random.below(3), [1_000, 1_000, 1_000, 5_000][random.index(4)]);
-                keyspace.log(place, key, &rule(100, window), keyspace.now(), Positive::new(units).unwrap()).unwrap();
+                put_log(&mut keyspace, key, &rule(100, window), units);
                 vec![model.log(&owned, units, window)]
             }
             60..65 => {

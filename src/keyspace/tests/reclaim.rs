@@ -3,8 +3,8 @@
 use std::format;
 
 use super::super::{Key, Keyspace, Space};
-use super::{Random, expires, ordinary, put_tat, put_text, rule};
-use crate::{ErrorKind, Positive};
+use super::{Random, expires, ordinary, put_log, put_tat, put_text, rule};
+use crate::ErrorKind;
 
 #[test]
 fn a_live_record_is_never_evicted() {
@@ -96,7 +96,7 @@ fn log_entries_that_had_left_stay_away_when_the_clock_steps_back() {
     let key = ordinary("k");
     for now in [100, 900, 950] {
         keyspace.advance(now);
-        keyspace.log(keyspace.locate(key), key, &rule(10, 1_000), keyspace.now(), Positive::ONE).unwrap();
+        put_log(&mut keyspace, key, &rule(10, 1_000), 1);
     }
     keyspace.advance(1_500);
     keyspace.advance(200);
