@@ -58,7 +58,7 @@ impl Positive {
     /// # Errors
     /// [`ErrorKind::OutOfRange`] when `value` is 0 or above [`MAX_INTEGER`].
     pub fn named(argument: &'static str, value: u64) -> Result<Self, Error> {
-        Self::new(value).ok_or_else(|| ErrorKind::OutOfRange { argument, value }.into())
+        Self::new(value).ok_or_else(|| out_of_range(argument, value))
     }
 
     /// The decimal integer that `text` spells: digits only, no sign, no leading zero.
@@ -92,6 +92,12 @@ impl fmt::Display for Positive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_range(argument: &'static str, value: u64) -> Error {
+    ErrorKind::OutOfRange { argument, value }.into()
 }
 
 /// The integer that `text` spells in the one canonical way: `0`, or digits without a leading zero, up to 16 of them.

@@ -12,6 +12,8 @@ mod sliding_window;
 
 use core::time::Duration;
 
+use crate::Positive;
+
 pub use fixed_window::{Count, FixedWindow};
 pub(crate) use schedule::divided;
 pub use schedule::{Outcome, Schedule, Tat};
@@ -26,6 +28,26 @@ pub enum Rule {
     Fixed(FixedWindow),
     /// Sliding window.
     Sliding(SlidingWindow),
+}
+
+impl Rule {
+    /// At most `limit` units in each window of `interval` milliseconds.
+    #[inline(never)]
+    pub(crate) const fn fixed(limit: Positive, interval: Positive) -> Self {
+        Self::Fixed(FixedWindow::new(limit, interval))
+    }
+
+    /// At most `limit` units in any window of `interval` milliseconds.
+    #[inline(never)]
+    pub(crate) const fn sliding(limit: Positive, interval: Positive) -> Self {
+        Self::Sliding(SlidingWindow::new(limit, interval))
+    }
+
+    /// As [`Schedule::spaced`].
+    #[inline(never)]
+    pub(crate) fn spaced(numerator: u64, denominator: u64, burst: Positive) -> Option<Self> {
+        Schedule::spaced(numerator, denominator, burst).map(Self::Schedule)
+    }
 }
 
 /// What a rule says of one request.

@@ -41,19 +41,17 @@ impl Core {
 /// `GCRA.LIMIT` on the key in the buffer: remaining, `retry_after_ms` and `reset_after_ms` are left in the numbers.
 #[wasm_bindgen(js_name = gcraLimit)]
 pub fn gcra_limit(core: usize, now: f64, key_bytes: usize, period: f64, burst: f64, count: f64) -> u32 {
-    let status = held::core(core, |core| {
-        let mut decide = || {
-            let [period, burst, count] =
-                [positive("period", period)?, positive("burst", burst)?, positive("count", count)?];
-            core.engine.gcra_limit(time(now), scratch::key(key_bytes), period, burst, count)
-        };
-        let decided = decide();
+    let decide = || {
+        let mut core = held::core(core)?;
+        let arguments = || Ok([positive("period", period)?, positive("burst", burst)?, positive("count", count)?]);
+        let [period, burst, count] = core.answer(arguments())?;
+        let decided = core.engine.gcra_limit(time(now), scratch::key(key_bytes), period, burst, count);
         let decision = core.answer(decided)?;
         let retry = number(decision.retry, -1.0);
         scratch::answer([float(decision.remaining), retry, float(decision.reset_after), 0.0]);
         Some(if decision.denied { REFUSED } else { ALLOWED })
-    });
-    status.flatten().unwrap_or(FAILED)
+    };
+    decide().unwrap_or(FAILED)
 }
 
 /// `GCRA.LIMIT` on each of the first `keys` keys in the batch buffer, all at `now`. The columns get remaining,
@@ -62,7 +60,8 @@ pub fn gcra_limit(core: usize, now: f64, key_bytes: usize, period: f64, burst: f
 #[wasm_bindgen(js_name = gcraLimitMany)]
 pub fn gcra_limit_many(core: usize, now: f64, keys: usize, period: f64, burst: f64, count: f64) -> usize {
     let mut index = 0;
-    held::core(core, |core| {
+    let mut decide = || {
+        let mut core = held::core(core)?;
         let arguments = || Ok([positive("period", period)?, positive("burst", burst)?, positive("count", count)?]);
         let [period, burst, count] = core.answer(arguments())?;
         let now = time(now);
@@ -79,7 +78,8 @@ pub fn gcra_limit_many(core: usize, now: f64, keys: usize, period: f64, burst: f
             index = index.wrapping_add(1);
         }
         Some(())
-    });
+    };
+    decide();
     index
 }
 
@@ -87,7 +87,8 @@ pub fn gcra_limit_many(core: usize, now: f64, keys: usize, period: f64, burst: f
 /// numbers.
 #[wasm_bindgen(js_name = rateLimitCheck)]
 pub fn rate_limit_check(core: usize, now: f64, name_bytes: usize, key_bytes: usize, cost: f64) -> u32 {
-    let status = held::core(core, |core| {
+    let decide = || {
+        let mut core = held::core(core)?;
         let (name, key) = (scratch::name(name_bytes), scratch::key(key_bytes));
         let decided = positive("cost", cost).and_then(|cost| core.engine.rate_limit_check(time(now), name, key, cost));
         let decision = core.answer(decided)?;
@@ -95,27 +96,26 @@ pub fn rate_limit_check(core: usize, now: f64, name_bytes: usize, key_bytes: usi
         let [remaining, limit, current] = [decision.remaining, decision.limit, decision.current].map(float);
         scratch::answer([remaining, retry, limit, current]);
         Some(if decision.allowed { ALLOWED } else { REFUSED })
-    });
-    status.flatten().unwrap_or(FAILED)
+    };
+    decide().unwrap_or(FAILED)
 }
 
 /// What went wrong in the last call that failed, as a command would reply it.
 #[wasm_bindgen(js_name = takeError)]
 pub fn take_error(core: usize) -> String {
-    let error = held::core(core, |core| core.error.take());
-    error.flatten().map_or_else(String::new, |error| error.reply())
+    let error = held::core(core).and_then(|mut core| core.error.take());
+    error.map_or_else(String::new, |error| error.reply())
 }
 
 /// How many records there are, and how many commands there were: of `GCRA.LIMIT`, `RATELIMIT.CHECK`, `CL.THROTTLE`,
 /// `VALVE.ADMIT` and of all others, each those allowed, denied and failed. In the first column.
 #[wasm_bindgen]
 pub fn stats(core: usize) {
-    held::core(core, |core| {
-        scratch::put(0, 0, float(core.engine.keyspace().len() as u64));
-        for (at, count) in core.engine.counters().counts().iter().enumerate() {
-            scratch::put(0, at.wrapping_add(1), float(*count));
-        }
-    });
+    let Some(mut core) = held::core(core) else { return };
+    scratch::put(0, 0, float(core.engine.keyspace().len() as u64));
+    for (at, count) in core.engine.counters().counts().iter().enumerate() {
+        scratch::put(0, at.wrapping_add(1), float(*count));
+    }
 }
 
 /// A time from JavaScript.

@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{RefCell, RefMut};
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -39,13 +39,14 @@ fn all<T>(act: impl FnOnce(&mut All) -> Option<T>) -> Option<T> {
     act(&mut *ALL.try_borrow_mut().ok()?)
 }
 
-/// Does something with the engine of that number.
-#[inline]
-pub(super) fn core<T>(at: usize, act: impl FnOnce(&mut Core) -> T) -> Option<T> {
-    all(|all| match all.held.get_mut(at) {
-        Some(Held::Core(core)) => Some(act(core)),
+/// The engine of that number, until it is dropped.
+#[inline(never)]
+pub(super) fn core(at: usize) -> Option<RefMut<'static, Core>> {
+    RefMut::filter_map(ALL.try_borrow_mut().ok()?, |all| match all.held.get_mut(at) {
+        Some(Held::Core(core)) => Some(core.as_mut()),
         _ => None,
     })
+    .ok()
 }
 
 /// Holds something; its number.
@@ -77,11 +78,7 @@ pub fn open_core(max_keys: f64, max_limiters: f64, first: u64, second: u64) -> u
 /// A client; with a password it must send that first. `id` is what `CLIENT ID` replies.
 #[wasm_bindgen(js_name = openConnection)]
 pub fn open_connection(id: f64, password: Option<String>) -> usize {
-    let id = time(id);
-    let session = match password {
-        Some(password) => Session::with_password(id, password.as_bytes()),
-        None => Session::new(id),
-    };
+    let session = Session::of(time(id), password.map(|password| password.into_bytes().into()));
     hold(Held::Connection(Box::new(Connection { session, flow: Flow::Continue })))
 }
 

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::core::{Core, float, number, time};
 use super::{held, scratch};
 use crate::Positive;
-use crate::algorithm::{FixedWindow, Rule, Schedule, SlidingWindow};
+use crate::algorithm::Rule;
 use crate::keyspace::{Decision, Key, Keyspace, Space, State};
 use crate::limiter::Rate;
 
@@ -28,20 +28,16 @@ pub fn add_rule(core: usize, kind: u32, limit: f64, interval: f64, burst: f64, r
         let positive = |value: f64| Positive::new(time(value));
         let (limit, interval, burst) = (positive(limit)?, positive(interval)?, positive(burst)?);
         let (numerator, denominator) = match kind {
-            0 => return Some((Rule::Fixed(FixedWindow::new(limit, interval)), 0.0)),
-            1 => return Some((Rule::Sliding(SlidingWindow::new(limit, interval)), 0.0)),
+            0 => return Some((Rule::fixed(limit, interval), 0.0)),
+            1 => return Some((Rule::sliding(limit, interval), 0.0)),
             2 => (interval.get(), limit.get()),
             _ => Rate::parse(rate.as_bytes()).ok()?.spacing(),
         };
-        let schedule = Schedule::spaced(numerator, denominator, burst)?;
-        Some((Rule::Schedule(schedule), float(denominator) / float(numerator)))
+        Some((Rule::spaced(numerator, denominator, burst)?, float(denominator) / float(numerator)))
     };
-    let added = held::core(core, |core| {
-        let (rule, rate) = rule()?;
-        core.rules.push(Simulated { rule, rate, decision: None });
-        Some(())
-    });
-    added.flatten().is_some()
+    let (Some(mut core), Some((rule, rate))) = (held::core(core), rule()) else { return false };
+    core.rules.push(Simulated { rule, rate, decision: None });
+    true
 }
 
 /// Sends `arrivals` through the rules, in order. The columns hold the time of each in the first and its cost in the
@@ -50,15 +46,15 @@ pub fn add_rule(core: usize, kind: u32, limit: f64, interval: f64, burst: f64, r
 /// bits, and then, a column for each rule, the units in use after it, fractions included.
 #[wasm_bindgen]
 pub fn simulate(core: usize, arrivals: usize) {
-    held::core(core, |Core { engine, rules, .. }| {
-        let keyspace = engine.keyspace();
-        for index in 0..arrivals {
-            let [now, cost] = scratch::arrival(index);
-            let cost = Positive::new(time(cost)).unwrap_or(Positive::ONE);
-            keyspace.advance(time(now));
-            arrive(keyspace, rules, cost, index);
-        }
-    });
+    let Some(mut core) = held::core(core) else { return };
+    let Core { engine, rules, .. } = &mut *core;
+    let keyspace = engine.keyspace();
+    for index in 0..arrivals {
+        let [now, cost] = scratch::arrival(index);
+        let cost = Positive::new(time(cost)).unwrap_or(Positive::ONE);
+        keyspace.advance(time(now));
+        arrive(keyspace, rules, cost, index);
+    }
 }
 
 /// Where the rule at `index` keeps its one state.

@@ -23,15 +23,16 @@ pub(super) fn run(
         Kind::Admit => {
             let (job, [_, _, times, _]) = (command.job(), command.integers);
             let times = times.get().min(MOST_TIMES);
-            let mut answer = engine.policy_admit(now, namespace, second, &job)?;
-            let mut admitted = u64::from(answer.is_admitted());
-            while answer.is_admitted() && admitted < times {
+            let mut admitted = 0_u64;
+            loop {
                 // The first one's records are there, so the others can only be admitted or refused.
-                answer = engine.policy_admit(now, namespace, second, &job)?;
+                let answer = engine.policy_admit(now, namespace, second, &job)?;
                 admitted = admitted.saturating_add(u64::from(answer.is_admitted()));
+                if !answer.is_admitted() || admitted >= times {
+                    admission(writer, admitted, &answer);
+                    return Ok(admitted > 0);
+                }
             }
-            admission(writer, admitted, &answer);
-            return Ok(admitted > 0);
         }
         Kind::Define => writer.bulk(engine.policy_define(now, namespace, second)?.as_bytes()),
         Kind::Forget => writer.bulk(engine.policy_forget(now, namespace)?.as_bytes()),

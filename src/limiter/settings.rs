@@ -1,7 +1,7 @@
 //! What a limiter is created with.
 
 use super::Rate;
-use crate::algorithm::{FixedWindow, Rule, Schedule, SlidingWindow};
+use crate::algorithm::Rule;
 use crate::{Error, ErrorKind, Positive};
 
 /// How a limiter counts.
@@ -61,12 +61,12 @@ impl Settings {
     /// [`ErrorKind::InvalidRate`] when a full recovery would take over 2^53 - 1 ms.
     pub fn rule(&self) -> Result<Rule, Error> {
         Ok(match self.algorithm {
-            Algorithm::SlidingWindow => Rule::Sliding(SlidingWindow::new(self.limit, self.window)),
-            Algorithm::FixedWindow => Rule::Fixed(FixedWindow::new(self.limit, self.window)),
+            Algorithm::SlidingWindow => Rule::sliding(self.limit, self.window),
+            Algorithm::FixedWindow => Rule::fixed(self.limit, self.window),
             Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => {
                 let (numerator, denominator) =
                     self.rate.as_ref().map_or((self.window.get(), self.limit.get()), Rate::spacing);
-                Rule::Schedule(Schedule::spaced(numerator, denominator, self.limit).ok_or(ErrorKind::InvalidRate)?)
+                Rule::spaced(numerator, denominator, self.limit).ok_or(ErrorKind::InvalidRate)?
             }
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::Positive;
 use crate::algorithm::divided;
+use crate::number::parse_decimal;
 
 const UNITS: [(&[u8], u64); 6] =
     [(b"ms", 1), (b"s", 1000), (b"m", 60_000), (b"h", 3_600_000), (b"d", 86_400_000), (b"w", 604_800_000)];
@@ -17,22 +18,14 @@ pub fn parse(text: &str) -> Option<Positive> {
     // What is left over of all parts, in 10^-18 ms: parts that are no whole number of ms by themselves may be together.
     let mut fraction = 0_u128;
     loop {
-        let (integer, _) = digits(&mut rest, 16)?;
-        let decimals = match rest.strip_prefix(b".") {
-            Some(after) => {
-                rest = after;
-                let (mut decimals, count) = digits(&mut rest, MOST_DECIMALS)?;
-                for _ in count..MOST_DECIMALS {
-                    decimals = decimals.checked_mul(10)?;
-                }
-                decimals
-            }
-            None => 0,
-        };
-        let letters = rest.iter().take_while(|letter| letter.is_ascii_lowercase()).count();
-        let (unit, after) = rest.split_at_checked(letters)?;
+        let letters = rest.iter().position(u8::is_ascii_lowercase)?;
+        let (number, after) = rest.split_at_checked(letters)?;
+        let letters = after.iter().take_while(|letter| letter.is_ascii_lowercase()).count();
+        let (unit, after) = after.split_at_checked(letters)?;
         let (_, ms) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
-        whole = whole.checked_add(integer.checked_mul(ms)?)?;
+        let decimal = parse_decimal(number, MOST_DECIMALS)?;
+        whole = whole.checked_add(decimal.whole.checked_mul(ms)?)?;
+        let decimals = decimal.fraction.checked_mul(ONE.checked_div(decimal.scale)?)?;
         fraction = fraction.checked_add(u128::from(decimals).checked_mul(u128::from(ms))?)?;
         rest = after;
         if rest.is_empty() {
@@ -44,18 +37,6 @@ pub fn parse(text: &str) -> Option<Positive> {
         return None;
     }
     Positive::new(whole.checked_add(u64::try_from(carried).ok()?)?)
-}
-
-/// Takes one to `most` digits off the front of `rest`: their value and number.
-fn digits(rest: &mut &[u8], most: usize) -> Option<(u64, usize)> {
-    let mut value = 0_u64;
-    let mut count = 0_usize;
-    while let Some((digit, after)) = rest.split_first().filter(|(digit, _)| digit.is_ascii_digit()) {
-        value = value.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0')))?;
-        count = count.saturating_add(1);
-        *rest = after;
-    }
-    (1..=most).contains(&count).then_some((value, count))
 }
 
 #[cfg(test)]

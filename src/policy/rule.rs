@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::Positive;
-use crate::algorithm::{FixedWindow, Rule, Schedule, SlidingWindow};
+use crate::algorithm::Rule;
 
 /// How a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +110,9 @@ impl PolicyRule {
     /// The rule to decide by. `None` when a full recovery would take over 2^53 - 1 ms.
     pub(crate) fn rule(&self) -> Option<Rule> {
         Some(match self.algorithm {
-            RuleAlgorithm::Gcra => Rule::Schedule(Schedule::spaced(self.interval.get(), self.limit.get(), self.burst)?),
-            RuleAlgorithm::FixedWindow => Rule::Fixed(FixedWindow::new(self.limit, self.interval)),
-            RuleAlgorithm::SlidingWindow => Rule::Sliding(SlidingWindow::new(self.limit, self.interval)),
+            RuleAlgorithm::Gcra => return Rule::spaced(self.interval.get(), self.limit.get(), self.burst),
+            RuleAlgorithm::FixedWindow => Rule::fixed(self.limit, self.interval),
+            RuleAlgorithm::SlidingWindow => Rule::sliding(self.limit, self.interval),
         })
     }
 }

@@ -116,6 +116,7 @@ impl<'a> Writer<'a> {
     }
 
     /// No value.
+    #[inline(never)]
     pub fn null(&mut self) {
         self.written(match self.protocol {
             Protocol::Resp2 => b"$-1\r\n",
