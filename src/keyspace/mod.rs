@@ -191,6 +191,7 @@ impl Keyspace {
 
     /// As [`Keyspace::state`], of what is live at an instant that may be ahead of the clock.
     #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn state_at(&self, now: u64, place: Place, key: Key<'_>) -> Option<State<'_>> {
         self.table.state(place, key, now)
     }
@@ -264,7 +265,7 @@ impl Keyspace {
     }
 
     #[cfg_attr(target_family = "wasm", inline(never))]
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn put_short(&mut self, place: Place, key: Key<'_>, short: Short) -> Result<(), Error> {
         if self.table.overwrite_same(place, key, short) {
             if self.journal.is_kept() {
