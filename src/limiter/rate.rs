@@ -53,6 +53,7 @@ impl Rate {
     }
 }
 
+#[inline(never)]
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while let Some(rest) = a.checked_rem(b) {
         (a, b) = (b, rest);
