@@ -56,9 +56,9 @@ export class HotKV extends Client {
 
 function opener(options: HotKVOptions): () => Backend {
   const url = String(options?.url ?? "");
-  if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return () => ({ transport: new HttpTransport(url, options) });
   const open = openSocket;
-  if (open !== undefined && /^hotkvs?:\/\//.test(url)) return () => open(url, options);
+  if (open !== undefined && /^hotkvs?:\/\//.test(url) && URL.canParse(url)) return () => open(url, options);
   const allowed = open === undefined ? "https://HOST" : "https://HOST or hotkv://HOST:PORT";
   throw invalidArgument("url", options?.url, `${allowed}; memory: and file: are in tidegate`);
 }
