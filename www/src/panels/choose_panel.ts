@@ -107,7 +107,7 @@ function quotaFields(desk: Desk, quota: Quota, index: number): TemplateResult {
         </select>
       </label>
       ${bursts ? numberField("at once", label, quota.burst, (burst) => change({ burst })) : nothing}
-      ${numberField("dearest request", label, quota.cost, (cost) => change({ cost }))}
+      ${numberField("largest cost", label, quota.cost, (cost) => change({ cost }))}
       ${
         quotas.length > 1
           ? html`<button type="button" @click=${() => setQuotas(desk, quotas.toSpliced(index, 1))}>Remove</button>`

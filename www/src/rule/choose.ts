@@ -11,7 +11,7 @@ export interface Quota {
   readonly counting: Counting;
   /** Units that may come at once after a quiet time. */
   readonly burst: number;
-  /** Units of the dearest request. */
+  /** Units of the request that costs most. */
   readonly cost: number;
 }
 
