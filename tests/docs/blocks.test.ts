@@ -11,6 +11,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  "pkg/README.md",
+  "www/README.md",
+  ...["cloudflare-worker", "embedded", "tower"].map((name) => `examples/${name}/README.md`),
   ...["docs", "docs/guide", "docs/guide/moving-in", "docs/decisions"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
