@@ -24,6 +24,11 @@ export function invalidArgument(argument: string, value: unknown, allowed: strin
   });
 }
 
+/** The error of a wrong URL, which keeps the password in it to itself. */
+export function invalidUrl(url: unknown, allowed: string): HotKVError {
+  return invalidArgument("url", typeof url === "string" ? url.replace(/\/\/[^/]*@/, "//…@") : url, allowed);
+}
+
 /** Makes the error of a wrong argument; a client's is another than a valve's. */
 type Complaint = (argument: string, value: unknown, allowed: string) => Error;
 

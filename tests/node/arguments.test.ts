@@ -180,6 +180,14 @@ describe("a wrong kind of argument is never taken for another", () => {
   });
 });
 
+describe("a URL that is wrong", () => {
+  it("is shown without its password", () => {
+    for (const url of ["redis://:secret@127.0.0.1:6379", "redis://name:sec@ret@127.0.0.1/0"]) {
+      assert.throws(() => new HotKV({ url }), /not "redis:\/\/…@127\.0\.0\.1/, url);
+    }
+  });
+});
+
 describe("F26: keys keep apart, whatever characters they hold", () => {
   const texts = [
     "a:b",

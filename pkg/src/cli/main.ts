@@ -113,7 +113,13 @@ policy
   .command("check")
   .description("check a policy and explain each rule in words")
   .argument("<file>", "JSON: a rule, an array of rules, or { rate, concurrency }; - for standard input")
-  .addHelpText("after", examples("tidegate policy check provider.json"))
+  .addHelpText(
+    "after",
+    examples(
+      "tidegate policy check provider.json",
+      `echo '{"limit": 10, "interval": "1s", "burst": 5}' | tidegate policy check -`,
+    ),
+  )
   .action(async (file: string) => (await import("./policy.ts")).check(read(file)));
 policy
   .command("fingerprint")
