@@ -1,9 +1,19 @@
 import { HotKVError } from "./errors.ts";
+import type { LimiterAlgorithm } from "./results.ts";
 
 /** The largest integer that any argument may be: 2^53 - 1. */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 /** Keys, names and identities are at most this many UTF-8 bytes. */
 export const MAX_NAME_BYTES = 4096;
+
+/** How a named limiter may count. */
+export const ALGORITHMS: readonly LimiterAlgorithm[] = [
+  "sliding_window",
+  "token_bucket",
+  "leaky_bucket",
+  "gcra",
+  "fixed_window",
+];
 
 /** An argument error that names the argument, shows its value and says what is allowed. */
 export function invalidArgument(argument: string, value: unknown, allowed: string): HotKVError {
@@ -12,6 +22,11 @@ export function invalidArgument(argument: string, value: unknown, allowed: strin
     value,
     allowed,
   });
+}
+
+/** The error of a wrong URL, which keeps the password in it to itself. */
+export function invalidUrl(url: unknown, allowed: string): HotKVError {
+  return invalidArgument("url", typeof url === "string" ? url.replace(/\/\/[^/]*@/, "//…@") : url, allowed);
 }
 
 /** Makes the error of a wrong argument; a client's is another than a valve's. */
@@ -35,6 +50,13 @@ export function isPositive(value: unknown): value is number {
 export function assertOptions(argument: string, value: unknown): asserts value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalidArgument(argument, value, "an object");
+  }
+}
+
+/** Throws when `options` has a field that is not one of these: a misspelled one would be ignored. */
+export function assertFields(options: object, fields: readonly string[]): void {
+  for (const [field, value] of Object.entries(options)) {
+    if (!fields.includes(field)) throw invalidArgument(field, value, `left out: options are ${fields.join(", ")}`);
   }
 }
 

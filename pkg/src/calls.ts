@@ -1,4 +1,12 @@
-import { assertName, assertOneOf, assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
+import {
+  ALGORITHMS,
+  assertFields,
+  assertName,
+  assertOneOf,
+  assertOptions,
+  assertPositive,
+  invalidArgument,
+} from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { Command, Reply } from "./reply.ts";
 import { mapOf } from "./resp/decode.ts";
@@ -154,20 +162,13 @@ function names(argument: string, given: readonly string[]): readonly string[] {
   return given;
 }
 
-const ALGORITHMS: readonly LimiterAlgorithm[] = [
-  "sliding_window",
-  "token_bucket",
-  "leaky_bucket",
-  "gcra",
-  "fixed_window",
-];
-
 function limiterOptions(options: {
   readonly algo?: LimiterAlgorithm;
   readonly refill?: number | string;
   readonly drain?: number | string;
 }): string[] {
   assertOptions("options", options);
+  assertFields(options, ["algo", "refill", "drain"]);
   const { algo } = options;
   const given: string[] = [];
   if (algo !== undefined) {
@@ -193,6 +194,7 @@ function limiterOptions(options: {
 
 function setOptions(options: SetOptions): (string | number)[] {
   assertOptions("options", options);
+  assertFields(options, ["ex", "px", "nx", "xx", "keepTtl"]);
   const given: (string | number)[] = [];
   for (const field of ["ex", "px"] as const) {
     const time = options[field];

@@ -7,7 +7,7 @@
  * @module tidegate
  */
 
-import { invalidArgument } from "./arguments.ts";
+import { assertFields, invalidArgument, invalidUrl } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
@@ -89,19 +89,25 @@ export class HotKV extends Client {
 }
 
 const KINDS = "memory:, file:PATH, https://HOST or hotkv://HOST:PORT";
+const FIELDS = ["url", "token", "password", "timeoutMs", "onUnavailable", "maxKeys", "maxLimiters", "clock"];
 
 function opener(options: HotKVOptions): () => Backend {
   assertEngineOptions(options);
+  // Ignored, it would leave every isolate with budgets of its own.
+  const { binding } = options as { readonly binding?: unknown };
+  if (binding !== undefined) throw invalidArgument("binding", binding, "given to the HotKV of tidegate/workers");
+  assertFields(options, FIELDS);
   const url = String(options.url ?? "memory:");
   if (url === "memory:") return () => ({ engine: new Engine(options) });
-  if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   const file = url.startsWith("file:");
+  if (!file && !URL.canParse(url)) throw invalidUrl(options.url, KINDS);
+  if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   if (file || /^hotkvs?:\/\//.test(url)) {
     const open = file ? places.file : places.socket;
     if (open !== undefined) return open(url, options);
-    throw invalidArgument("url", options.url, "memory: or https://HOST in a browser or a Worker");
+    throw invalidUrl(options.url, "memory: or https://HOST in a browser or a Worker");
   }
-  throw invalidArgument("url", options.url, KINDS);
+  throw invalidUrl(options.url, KINDS);
 }
 
 /**

@@ -67,6 +67,14 @@ describe("everyone can use the page", () => {
     });
   }
 
+  test("nothing scrolls sideways on the narrowest screens", async () => {
+    const [page] = await open(browser, served.url, { viewport: { width: 320, height: 640 } });
+    await page.getByRole("button", { name: "Add another quota" }).click();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(wide, 0);
+    await page.context().close();
+  });
+
   test("axe finds nothing while requests are sent, painted, or described by a wrong quota", async () => {
     const [page] = await open(browser, served.url);
     await page.getByRole("button", { name: "Send a request" }).click();

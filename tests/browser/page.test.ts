@@ -70,7 +70,7 @@ describe("the page", () => {
     await page.locator("[data-row='1'] summary").click();
     await page.getByLabel("Fixed window, limit").fill("17");
     await page.getByLabel("Fixed window, limit").blur();
-    await page.getByRole("button", { name: "Closer" }).click();
+    await page.getByRole("button", { name: "Zoom in" }).click();
     await page.getByRole("slider", { name: "The present", exact: true }).fill("400");
     await page.waitForTimeout(500);
     const before = await exported(page);

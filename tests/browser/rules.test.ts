@@ -147,6 +147,9 @@ describe("what the page says about rules", () => {
       "Token bucket, 20 units, 5/s refill",
     ]);
     assert.deepEqual(told('"default";q=100;w=60'), ["GCRA, 100 per 1 min, burst 1"]);
+    assert.deepEqual(told("1,200 requests per five minutes"), ["GCRA, 1,200 per 5 min, burst 1"]);
+    assert.deepEqual(told("One message a second"), ["GCRA, 1 per 1 s, burst 1"]);
+    assert.deepEqual(told("500 RPM, 40k TPM"), ["GCRA, 500 per 1 min, burst 1", "GCRA, 40,000 per 1 min, burst 1"]);
     assert.deepEqual(told("be nice"), []);
   });
 

@@ -118,6 +118,14 @@ describe("tidegate simulate", () => {
     assert.ok(Number(most) <= 14 && Number(most) > 5, most);
     assert.equal(stdout.match(/█/g) !== null, true);
   });
+
+  it("refuses arrivals that never come", () => {
+    for (const arrivals of ["poisson:0", "poisson:many"]) {
+      const { status, stderr } = tidegate("simulate", "--policy", POLICY, "--arrivals", arrivals);
+      assert.equal(status, 2);
+      assert.match(stderr, /^error: arrivals must be a file, or poisson:RATE/);
+    }
+  });
 });
 
 describe("tidegate watch, completion and help", () => {

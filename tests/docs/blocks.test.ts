@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -11,6 +11,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  "pkg/README.md",
+  "www/README.md",
+  ...["cloudflare-worker", "embedded", "tower"].map((name) => `examples/${name}/README.md`),
   ...["docs", "docs/guide", "docs/guide/moving-in", "docs/decisions"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
@@ -50,6 +55,30 @@ describe("every block of code in the documentation runs as it stands", () => {
       }
     });
   }
+});
+
+describe("every block of TypeScript in the documentation passes the compiler's strictest checks", () => {
+  it("as it stands", () => {
+    const folder = join(root, "build/docs-blocks");
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const page of pages) {
+      const blocks = readFileSync(join(root, page), "utf8").matchAll(/^```ts(?: worker)?\n(.*?)^```$/gms);
+      // Each is a program of its own.
+      for (const [at, [, code = ""]] of [...blocks].entries()) {
+        writeFileSync(join(folder, `${page.replaceAll("/", "_")}-${at + 1}.ts`), code);
+      }
+    }
+    const compilerOptions = { noEmit: true, erasableSyntaxOnly: true, types: ["node"], lib: ["es2024", "dom"] };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ extends: "../../tsconfig.base.json", compilerOptions, include: ["*.ts"] }),
+    );
+    const tsc = join(root, "node_modules/.bin/tsc");
+    const { status, stdout, error } = spawnSync(tsc, ["--project", folder], { cwd: folder, encoding: "utf8" });
+    assert.equal(status, 0, error?.message ?? stdout);
+    rmSync(folder, { recursive: true });
+  });
 });
 
 describe("every example in the package's comments prints what it says", () => {

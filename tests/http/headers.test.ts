@@ -81,6 +81,33 @@ describe("F25: every number in a field is one that fields hold", () => {
   });
 });
 
+describe("what the middleware can't use is refused", () => {
+  const policies = { name: "a", limit: 1, windowMs: 1 };
+
+  it("when it is made", () => {
+    const store = new HotKV();
+    const wrong: readonly (readonly [argument: string, options: object])[] = [
+      ["store", { policies }],
+      ["policies", { store, limit: 1, windowMs: 1 }],
+      ["policies", { store, policies: [] }],
+      ["policies[0]", { store, policies: "10/m" }],
+      ["policies[0].algorithm", { store, policies: { ...policies, algorithm: "sliding-window" } }],
+    ];
+    for (const [argument, options] of wrong) {
+      assert.throws(() => rateLimit(() => new Response(), options as never), { code: "INVALID_ARGUMENT", argument });
+    }
+  });
+
+  it("when a request has no key: all such requests would share a budget", async () => {
+    const key = (request: Request) => request.headers.get("x-api-key") as string;
+    const handler = rateLimit(() => new Response(), { store: new HotKV(), policies, key });
+    const refused = { code: "INVALID_ARGUMENT", argument: "key(request)" };
+    await assert.rejects(handler(new Request("https://example.com")), refused);
+    const known = await handler(new Request("https://example.com", { headers: { "x-api-key": "k" } }));
+    assert.equal(known.status, 200);
+  });
+});
+
 describe("F31: one client, one key", () => {
   it("an IPv4 address mapped into IPv6 is the bare one", () => {
     for (const text of ["1.2.3.4", "::ffff:1.2.3.4", "::FFFF:102:304", "0:0:0:0:0:ffff:1.2.3.4"]) {

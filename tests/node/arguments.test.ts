@@ -147,6 +147,28 @@ describe("a wrong kind of argument is never taken for another", () => {
     await client.close();
   });
 
+  it("an option that is not known, which would be ignored", async () => {
+    const client = new HotKV({ clock });
+    const options = (given: object) => given as never;
+    const wrong: Readonly<Record<string, (given: never) => unknown>> = {
+      algorithm: (given) => client.rateLimitCreate("l", 1, 1000, given),
+      ttl: (given) => client.set("k", "v", given),
+      uri: (given) => new HotKV(given),
+      // A Worker's budgets would be in each isolate, with the wrong import.
+      binding: (given) => new HotKV(given),
+    };
+    for (const [field, call] of Object.entries(wrong)) {
+      await assert.rejects(async () => call(options({ [field]: "gcra" })), refusal(field, "gcra"), field);
+    }
+    assert.deepEqual([await client.rateLimitList(), await client.keys()], [[], []]);
+  });
+
+  it("a URL that is none", () => {
+    for (const url of ["hotkv://127.0.0.1:99999", "https://", "redis://127.0.0.1:6379", "127.0.0.1:6379", ""]) {
+      assert.throws(() => new HotKV({ url }), refusal("url", url), url);
+    }
+  });
+
   it("text where keys are due, and anything but bytes where bytes are", () => {
     using engine = new Engine({ clock });
     assert.throws(() => engine.gcraLimitMany("abc" as never, 1000, 10), refusal("keys", "abc"));
@@ -155,6 +177,14 @@ describe("a wrong kind of argument is never taken for another", () => {
     }
     assert.throws(() => engine.openSession({ password: 5 as never }), refusal("password", 5));
     assert.equal(engine.dbSize(), 0);
+  });
+});
+
+describe("a URL that is wrong", () => {
+  it("is shown without its password", () => {
+    for (const url of ["redis://:secret@127.0.0.1:6379", "redis://name:sec@ret@127.0.0.1/0"]) {
+      assert.throws(() => new HotKV({ url }), /not "redis:\/\/…@127\.0\.0\.1/, url);
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { HotKV } from "../index.node.ts";
+import { HotKV, HotKVError } from "../index.node.ts";
 import { addCompletion } from "./completion.ts";
 import { STATUS } from "./exec.ts";
 import { styled } from "./terminal.ts";
@@ -15,10 +15,11 @@ const program = new Command("tidegate")
   .configureOutput({ outputError: (text, write) => write(styled("red", text, process.stderr)) })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : STATUS.error));
 
+const HERE = "hotkv://127.0.0.1:6379";
 const url = () =>
   new Option("-u, --url <url>", "where the limits are: memory:, file:PATH, https://…, hotkv://HOST:PORT")
     .env("TIDEGATE_URL")
-    .default("hotkv://127.0.0.1:6379");
+    .default(HERE);
 const token = () => new Option("--token <token>", "bearer token for https://").env("TIDEGATE_TOKEN");
 const password = () => new Option("--password <password>", "password for hotkv://").env("TIDEGATE_PASSWORD");
 
@@ -37,6 +38,10 @@ async function connected<T>({ url, token, password }: Connect, work: (client: Ho
   });
   try {
     return await work(client);
+  } catch (error) {
+    // Who named no place may have started no server.
+    if (url !== HERE || !(error instanceof HotKVError) || error.code !== "STORE_UNAVAILABLE") throw error;
+    throw new Error(`${error.message}\n(start a server with tidegate serve, or name one with --url)`, { cause: error });
   } finally {
     await client.close();
   }
@@ -108,7 +113,13 @@ policy
   .command("check")
   .description("check a policy and explain each rule in words")
   .argument("<file>", "JSON: a rule, an array of rules, or { rate, concurrency }; - for standard input")
-  .addHelpText("after", examples("tidegate policy check provider.json"))
+  .addHelpText(
+    "after",
+    examples(
+      "tidegate policy check provider.json",
+      `echo '{"limit": 10, "interval": "1s", "burst": 5}' | tidegate policy check -`,
+    ),
+  )
   .action(async (file: string) => (await import("./policy.ts")).check(read(file)));
 policy
   .command("fingerprint")

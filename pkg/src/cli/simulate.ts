@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import { simulate } from "../simulate.ts";
 import { type CanonicalRule, checkedPolicy } from "./policy.ts";
@@ -76,8 +77,13 @@ function chart(times: Float64Array, allowed: Uint8Array): string {
 
 /** Arrival times in ms, in order. */
 function arrivals({ arrivals, for: length, seed }: SimulateOptions): Float64Array {
-  const poisson = /^poisson:(\d+(?:\.\d+)?)$/.exec(arrivals);
-  if (poisson) return poissonTimes(Number(poisson[1]), intervalMs(length), seed);
+  const [, rate] = /^poisson:(.*)$/.exec(arrivals) ?? [];
+  if (rate !== undefined) {
+    if (!/^\d+(\.\d+)?$/.test(rate) || Number(rate) === 0) {
+      throw invalidArgument("arrivals", arrivals, "a file, or poisson:RATE with a rate a second that is more than 0");
+    }
+    return poissonTimes(Number(rate), intervalMs(length), seed);
+  }
   const times = readFileSync(arrivals, "utf8").split(/\r?\n/).filter(Boolean).map(time);
   return Float64Array.from(times).sort();
 }

@@ -1,4 +1,4 @@
-import { assertOneOf, assertPositive, invalidArgument } from "../arguments.ts";
+import { ALGORITHMS, assertOneOf, assertOptions, assertPositive, invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { LimiterAlgorithm } from "../results.ts";
@@ -94,7 +94,9 @@ export function createGuard<R>(
   fallbackKey: (request: R) => string,
 ): (request: R) => Promise<Verdict | undefined> {
   const { store, key = fallbackKey, cost, skip, onUnavailable = "throw", legacyHeaders = false } = options;
-  const given = [options.policies].flat() as readonly HttpPolicy[];
+  if (typeof store?.gcraLimit !== "function") throw invalidArgument("store", store, "a HotKV client");
+  const given = [options.policies ?? []].flat() as readonly HttpPolicy[];
+  if (given.length === 0) throw invalidArgument("policies", options.policies, "a policy, or an array of at least one");
   checkPolicies(given);
   const policies = given.map(prepare);
   assertOneOf("onUnavailable", onUnavailable, ["throw", "allow", "deny"]);
@@ -111,6 +113,8 @@ export function createGuard<R>(
     // What is there already is not waited for: each wait is another turn for every request.
     const [whose, spends] = [key(request), cost?.(request) ?? 1];
     const client = typeof whose === "string" ? whose : await whose;
+    // All whom it does not know would share the budget of "undefined".
+    if (typeof client !== "string") throw invalidArgument("key(request)", client, "text");
     const units = typeof spends === "number" ? spends : await spends;
     const decided: Decided[] = [];
     try {
@@ -219,10 +223,11 @@ function encode(text: string): string {
 }
 
 function checkPolicies(policies: readonly HttpPolicy[]): void {
-  if (policies.length === 0) throw invalidArgument("policies", policies, "a policy, or an array of at least one");
   const names = new Set<string>();
-  for (const [index, { name, limit, windowMs }] of policies.entries()) {
+  for (const [index, policy] of policies.entries()) {
     const at = `policies[${index}]`;
+    assertOptions(at, policy);
+    const { name, limit, windowMs, algorithm = "gcra" } = policy;
     if (typeof name !== "string" || !isFieldName(name)) {
       throw invalidArgument(`${at}.name`, name, "printable ASCII text, since headers carry it");
     }
@@ -230,5 +235,6 @@ function checkPolicies(policies: readonly HttpPolicy[]): void {
     names.add(name);
     assertPositive(`${at}.limit`, limit);
     assertPositive(`${at}.windowMs`, windowMs);
+    assertOneOf(`${at}.algorithm`, algorithm, ALGORITHMS);
   }
 }

@@ -39,8 +39,10 @@ export class HttpTransport implements Transport {
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (cause) {
       if (this.#closed.signal.aborted) throw clientClosed();
-      const late = cause instanceof Error && cause.name === "TimeoutError";
-      const why = late ? `none within ${this.#timeoutMs} ms` : String(cause);
+      const { name, cause: below } = cause as Error & { readonly cause?: NodeJS.ErrnoException };
+      // Node says "fetch failed", and below it why.
+      const why =
+        name === "TimeoutError" ? `none within ${this.#timeoutMs} ms` : below?.message || below?.code || cause;
       throw new HotKVError("STORE_UNAVAILABLE", `no answer from ${this.#endpoint}: ${why}`, { cause, retryable: true });
     }
     if (!response.ok) throw refusal(response, bytes);

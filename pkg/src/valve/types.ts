@@ -79,7 +79,7 @@ export type FetchInit<R extends Rate> = Omit<RequestInit, "priority"> &
     /** The most milliseconds that it waits in all, for its turns and for the server. */
     readonly maxWaitMs?: number;
     /** A number is the job's priority; text is a hint for the runtime. */
-    readonly priority?: number | RequestPriority;
+    readonly priority?: number | "auto" | "high" | "low";
   };
 
 /** What a job is told. */

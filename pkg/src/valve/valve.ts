@@ -56,7 +56,7 @@ interface Waiting extends Place, Asked {
  * ```
  *
  * Jobs start in the order they came, higher priorities first. A job that was refused at its turn keeps the turn: nobody
- * overtakes it where it is held up, so the dearest job waits no longer than the policy takes to recover. Jobs that only a
+ * overtakes it where it is held up, so the costliest job waits no longer than the policy takes to recover. Jobs that only a
  * scoped rule holds up never wait in the way of other identities.
  */
 export class ValveBase<const R extends Rate> {

@@ -103,7 +103,7 @@ function keysPanel(): TemplateResult {
         <div><dt>Page Up, Page Down</dt><dd>a twentieth of all requests on</dd></div>
         <div><dt>Enter</dt><dd>on a row: make that request the present; on the arrivals: add requests there</dd></div>
         <div><dt>Delete</dt><dd>on the arrivals: take requests away at the present</dd></div>
-        <div><dt>+ −</dt><dd>on a row or the arrivals: closer, farther</dd></div>
+        <div><dt>+ −</dt><dd>on a row or the arrivals: zoom in, zoom out</dd></div>
         <div><dt>Ctrl Z</dt><dd>undo</dd></div>
       </dl>
     </details>

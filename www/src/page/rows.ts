@@ -143,6 +143,12 @@ function retryWords({ kind }: Retry): string {
   return RETRIES.find(([each]) => each === kind)?.[1] ?? "";
 }
 
+/** Removes what holds the button that was pressed; the keyboard goes on from the stage, not from the top of the page. */
+function leave(remove: () => void): void {
+  document.getElementById("stage")?.focus({ preventScroll: true });
+  remove();
+}
+
 function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track[], part: number): unknown {
   const isPolicy = tracks.length > 1;
   const ruleIndex = isPolicy ? part - 1 : 0;
@@ -154,7 +160,7 @@ function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track
       ${rule === undefined ? nothing : ruleForm(rule, name, (changed) => desk.changeRule(index, ruleIndex, changed))}
       ${
         part > 0
-          ? html`<button type="button" @click=${() => desk.removeRule(index, ruleIndex)}>Remove this rule</button>`
+          ? html`<button type="button" @click=${() => leave(() => desk.removeRule(index, ruleIndex))}>Remove this rule</button>`
           : html`
               <label>
                 <span>Refused clients</span>
@@ -172,7 +178,7 @@ function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track
               <button
                 type="button"
                 ?disabled=${desk.playground.scenario.lanes.length === 1}
-                @click=${() => desk.removeLane(index)}
+                @click=${() => leave(() => desk.removeLane(index))}
               >
                 Remove
               </button>

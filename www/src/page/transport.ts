@@ -54,8 +54,8 @@ export function transport({ playground }: Desk): TemplateResult {
         </select>
       </label>
       <span class="zoom" role="group" aria-label="Zoom">
-        <button type="button" class="icon" aria-label="Farther" @click=${() => playground.zoom(2)}>${icon("M3 8h10")}</button>
-        <button type="button" class="icon" aria-label="Closer" @click=${() => playground.zoom(0.5)}>
+        <button type="button" class="icon" aria-label="Zoom out" @click=${() => playground.zoom(2)}>${icon("M3 8h10")}</button>
+        <button type="button" class="icon" aria-label="Zoom in" @click=${() => playground.zoom(0.5)}>
           ${icon("M3 8h10M8 3v10")}
         </button>
         <button type="button" @click=${() => playground.fit()}>Fit</button>

@@ -36,6 +36,9 @@ export function choosePanel(desk: Desk): TemplateResult {
           @input=${(event: Event) => describe(desk, (event.target as HTMLTextAreaElement).value)}
         ></textarea>
       </label>
+      <p class="note" role="status" ?hidden=${desk.described.trim() === "" || readQuotas(desk.described).length > 0}>
+        No quota found in this text: say it as “10 requests per second”, or fill in the fields.
+      </p>
       ${quotas.map((quota, index) => quotaFields(desk, quota, index))}
       <div class="tools-line">
         <button type="button" @click=${() => setQuotas(desk, [...quotas, { ...(quotas.at(-1) as Quota), interval: 86_400_000 }])}>
@@ -107,10 +110,15 @@ function quotaFields(desk: Desk, quota: Quota, index: number): TemplateResult {
         </select>
       </label>
       ${bursts ? numberField("at once", label, quota.burst, (burst) => change({ burst })) : nothing}
-      ${numberField("dearest request", label, quota.cost, (cost) => change({ cost }))}
+      ${numberField("largest cost", label, quota.cost, (cost) => change({ cost }))}
       ${
         quotas.length > 1
-          ? html`<button type="button" @click=${() => setQuotas(desk, quotas.toSpliced(index, 1))}>Remove</button>`
+          ? html`<button type="button" @click=${(event: Event) => {
+              setQuotas(desk, quotas.toSpliced(index, 1));
+              // This button may be gone, and the keyboard would start over at the top.
+              const panel = (event.target as HTMLElement).closest(".panel") ?? document;
+              panel.querySelector("textarea")?.focus({ preventScroll: true });
+            }}>Remove</button>`
           : nothing
       }
     </fieldset>

@@ -11,7 +11,7 @@ export interface Quota {
   readonly counting: Counting;
   /** Units that may come at once after a quiet time. */
   readonly burst: number;
-  /** Units of the dearest request. */
+  /** Units of the request that costs most. */
   readonly cost: number;
 }
 
@@ -104,6 +104,8 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const QUOTA =
   /(\d[\d,_]*)(k)?\s*(?:[a-z]+\s*){0,3}?(?:\/|\b(?:per|an?|every|each|in(?: any)?)\b)\s*(?:(\d+)\s*)?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)\b/gi;
+/** Numbers as sentences spell them, by what they are. */
+const SPELLED = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const HEADER = /(?:q=)?(\d+)\s*;\s*w=(\d+)/gi;
 const WORDS_OF: readonly (readonly [Counting, RegExp])[] = [
   ["token-bucket", /token.?bucket|refill|replenish/i],
@@ -113,7 +115,14 @@ const WORDS_OF: readonly (readonly [Counting, RegExp])[] = [
 ];
 
 /** Reads quotas out of what a provider's documentation says, such as "10 requests per second, 5,000 per hour". */
-export function readQuotas(text: string): Quota[] {
+export function readQuotas(said: string): Quota[] {
+  const text = said
+    .replace(/\b[a-z]+\b/gi, (word) => {
+      const value = SPELLED.indexOf(word.toLowerCase());
+      return value > 0 ? String(value) : word;
+    })
+    // Requests, queries, tokens, transactions: 3 rps, 500 RPM, 40k TPM.
+    .replace(/(\d[\d,_]*k?)\s*[rqt]p([smhd])\b/gi, "$1 per $2");
   const counting = WORDS_OF.find(([, words]) => words.test(text))?.[0] ?? "evenly";
   const burst = Number(/bursts?\D{0,16}(\d[\d,]*)/i.exec(text)?.[1]?.replaceAll(",", "") ?? "1");
   const quotas: Quota[] = [];
