@@ -38,6 +38,24 @@ export function assertOptions(argument: string, value: unknown): asserts value i
   }
 }
 
+/** A timer that is longer fires at once in every runtime, since it counts in 32 bits. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Throws unless a store elsewhere can be asked like this: what is wrong is found when a client is made, not by its first call. */
+export function assertRemote(
+  url: string,
+  options: { readonly token?: unknown; readonly password?: unknown; readonly timeoutMs?: unknown },
+): void {
+  if (!URL.canParse(url)) throw invalidArgument("url", url, "a valid URL");
+  const { token, password, timeoutMs } = options;
+  if (timeoutMs !== undefined && !(isPositive(timeoutMs) && timeoutMs <= LONGEST_TIMER_MS)) {
+    throw invalidArgument("timeoutMs", timeoutMs, `an integer from 1 to ${LONGEST_TIMER_MS}`);
+  }
+  for (const [name, secret] of Object.entries({ token, password })) {
+    if (secret !== undefined && typeof secret !== "string") throw invalidArgument(name, secret, "text");
+  }
+}
+
 /** Throws unless `value` is one of `allowed`. */
 export function assertOneOf(
   argument: string,

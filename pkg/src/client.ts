@@ -4,7 +4,7 @@
  * @module tidegate/client
  */
 
-import { invalidArgument } from "./arguments.ts";
+import { assertRemote, invalidArgument } from "./arguments.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
 import { HttpTransport } from "./transports/http.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
@@ -56,6 +56,7 @@ export class HotKV extends Client {
 
 function opener(options: HotKVOptions): () => Backend {
   const url = String(options?.url ?? "");
+  if (/^(https?|hotkvs?):\/\//.test(url)) assertRemote(url, options);
   if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   const open = openSocket;
   if (open !== undefined && /^hotkvs?:\/\//.test(url)) return () => open(url, options);

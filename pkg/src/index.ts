@@ -7,7 +7,7 @@
  * @module tidegate
  */
 
-import { invalidArgument } from "./arguments.ts";
+import { assertRemote, invalidArgument } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
@@ -94,6 +94,7 @@ function opener(options: HotKVOptions): () => Backend {
   assertEngineOptions(options);
   const url = String(options.url ?? "memory:");
   if (url === "memory:") return () => ({ engine: new Engine(options) });
+  if (/^(https?|hotkvs?):\/\//.test(url)) assertRemote(url, options);
   if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   const file = url.startsWith("file:");
   if (file || /^hotkvs?:\/\//.test(url)) {
