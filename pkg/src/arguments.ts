@@ -56,6 +56,13 @@ export function assertRemote(
   }
 }
 
+/** Throws unless each of these options that is given is a function. */
+export function assertFunctions(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && typeof value !== "function") throw invalidArgument(name, value, "a function");
+  }
+}
+
 /** Throws unless `value` is one of `allowed`. */
 export function assertOneOf(
   argument: string,

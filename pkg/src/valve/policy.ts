@@ -213,7 +213,7 @@ export function readJob(policy: Policy, options: AdmitOptions<RateRule> | undefi
   }
   const identities: string[] = [];
   for (const dimension of dimensions) {
-    const identity = Object.hasOwn(scope, dimension) ? scope[dimension] : undefined;
+    const identity = Object.hasOwn(scope ?? {}, dimension) ? scope[dimension] : undefined;
     assertName(`scope.${dimension}`, identity, invalidOption);
     identities.push(identity);
   }
