@@ -154,7 +154,8 @@ function names(argument: string, given: readonly string[]): readonly string[] {
   return given;
 }
 
-const ALGORITHMS: readonly LimiterAlgorithm[] = [
+/** The algorithms of named limiters. */
+export const ALGORITHMS: readonly LimiterAlgorithm[] = [
   "sliding_window",
   "token_bucket",
   "leaky_bucket",

@@ -1,4 +1,5 @@
-import { assertOneOf, assertPositive, invalidArgument } from "../arguments.ts";
+import { assertFunctions, assertOneOf, assertOptions, assertPositive, invalidArgument } from "../arguments.ts";
+import { ALGORITHMS } from "../calls.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { LimiterAlgorithm } from "../results.ts";
@@ -78,6 +79,8 @@ interface Decided {
   /** -1 when it can never pass. */
   readonly retryAfterMs: number;
   readonly resetAfterMs: number | undefined;
+  /** The store did not answer, and its client's own `onUnavailable` decided. */
+  readonly unavailable: true | undefined;
 }
 
 /** The problem type of a refusal, registered by draft-ietf-httpapi-ratelimit-headers. */
@@ -94,6 +97,8 @@ export function createGuard<R>(
   fallbackKey: (request: R) => string,
 ): (request: R) => Promise<Verdict | undefined> {
   const { store, key = fallbackKey, cost, skip, onUnavailable = "throw", legacyHeaders = false } = options;
+  if (typeof store?.gcraLimit !== "function") throw invalidArgument("store", store, "a HotKV client");
+  assertFunctions({ key, cost, skip });
   const given = [options.policies].flat() as readonly HttpPolicy[];
   checkPolicies(given);
   const policies = given.map(prepare);
@@ -109,30 +114,34 @@ export function createGuard<R>(
   return async (request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
     // What is there already is not waited for: each wait is another turn for every request.
-    const [whose, spends] = [key(request), cost?.(request) ?? 1];
+    const [whose, spends] = [key(request), cost?.(request)];
     const client = typeof whose === "string" ? whose : await whose;
-    const units = typeof spends === "number" ? spends : await spends;
+    // Anything else would be one budget for all whose key is not known.
+    if (typeof client !== "string") throw invalidArgument("key", client, "a function that returns text");
+    const units = typeof spends === "number" ? spends : ((await spends) as number | undefined);
+    if (units !== undefined) assertPositive("cost", units);
     const decided: Decided[] = [];
     try {
       for (const policy of policies) {
-        const decision = await decide(store, policy, client, units);
+        const decision = await decide(store, policy, client, units ?? 1);
+        if (decision.unavailable) return withoutStore(!decision.denied);
         decided.push(decision);
         if (decision.denied) break;
       }
     } catch (error) {
       if (!isUnavailable(error) || onUnavailable === "throw") throw error;
-      return onUnavailable === "allow" ? { allowed: true, headers: {} } : unavailable();
+      return withoutStore(onUnavailable === "allow");
     }
     const refusing = decided.filter(({ denied }) => denied);
     const headers: Record<string, string> = {
       "RateLimit-Policy": policyField,
       RateLimit: (refusing.length > 0 ? refusing : decided).map(state).join(", "),
-      ...(legacyHeaders ? legacy(decided) : {}),
+      ...(legacyHeaders ? legacy(refusing.length > 0 ? refusing : decided) : {}),
     };
     const [refused] = refusing;
     if (refused === undefined) return { allowed: true, headers };
     if (refused.retryAfterMs >= 0) headers["Retry-After"] = String(seconds(refused.retryAfterMs));
-    return { allowed: false, headers, problem: quotaExceeded(refused, units) };
+    return { allowed: false, headers, problem: quotaExceeded(refused, units ?? 1) };
   };
 }
 
@@ -149,8 +158,13 @@ async function decide(store: Client, policy: Prepared, client: string, cost: num
   const identity = encode(client);
   if (algorithm === "gcra") {
     const key = `rl:{${identity}}:${id}`;
-    const { denied, remaining, retryAfterMs, resetAfterMs } = await store.gcraLimit(key, windowMs, limit, cost);
-    return { policy, denied, remaining, retryAfterMs, resetAfterMs };
+    const { denied, remaining, retryAfterMs, resetAfterMs, unavailable } = await store.gcraLimit(
+      key,
+      windowMs,
+      limit,
+      cost,
+    );
+    return { policy, denied, remaining, retryAfterMs, resetAfterMs, unavailable };
   }
   const check = () => store.rateLimitCheck(limiter, identity, { cost });
   let result: Awaited<ReturnType<typeof check>>;
@@ -163,8 +177,8 @@ async function decide(store: Client, policy: Prepared, client: string, cost: num
     });
     result = await check();
   }
-  const { allowed, remaining, retryAfterMs } = result;
-  return { policy, denied: !allowed, remaining, retryAfterMs, resetAfterMs: undefined };
+  const { allowed, remaining, retryAfterMs, unavailable } = result;
+  return { policy, denied: !allowed, remaining, retryAfterMs, resetAfterMs: undefined, unavailable };
 }
 
 /** How a policy stands, as `RateLimit` says it: for one that refuses, `t` is when the request would pass. */
@@ -200,10 +214,12 @@ function quotaExceeded({ policy, retryAfterMs }: Decided, cost: number): Problem
   };
 }
 
-function unavailable(): Verdict {
+/** What is decided without the store, of which nothing can be told. */
+function withoutStore(allowed: boolean): Verdict {
+  if (allowed) return { allowed, headers: {} };
   const detail = "The limits of this service can't be checked just now; try again in a moment.";
   const problem: Problem = { type: "about:blank", title: "Service Unavailable", status: 503, detail };
-  return { allowed: false, headers: { "Retry-After": "1" }, problem };
+  return { allowed, headers: { "Retry-After": "1" }, problem };
 }
 
 function isUnavailable(error: unknown): boolean {
@@ -221,8 +237,10 @@ function encode(text: string): string {
 function checkPolicies(policies: readonly HttpPolicy[]): void {
   if (policies.length === 0) throw invalidArgument("policies", policies, "a policy, or an array of at least one");
   const names = new Set<string>();
-  for (const [index, { name, limit, windowMs }] of policies.entries()) {
+  for (const [index, policy] of policies.entries()) {
     const at = `policies[${index}]`;
+    assertOptions(at, policy);
+    const { name, limit, windowMs, algorithm } = policy;
     if (typeof name !== "string" || !isFieldName(name)) {
       throw invalidArgument(`${at}.name`, name, "printable ASCII text, since headers carry it");
     }
@@ -230,5 +248,6 @@ function checkPolicies(policies: readonly HttpPolicy[]): void {
     names.add(name);
     assertPositive(`${at}.limit`, limit);
     assertPositive(`${at}.windowMs`, windowMs);
+    if (algorithm !== undefined) assertOneOf(`${at}.algorithm`, algorithm, ALGORITHMS);
   }
 }
