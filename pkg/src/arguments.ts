@@ -25,8 +25,8 @@ export function invalidArgument(argument: string, value: unknown, allowed: strin
 }
 
 /** The error of a wrong URL, which keeps the password in it to itself. */
-export function invalidUrl(url: unknown, allowed: string): HotKVError {
-  return invalidArgument("url", typeof url === "string" ? url.replace(/\/\/[^/]*@/, "//…@") : url, allowed);
+export function invalidUrl(url: string, allowed: string): HotKVError {
+  return invalidArgument("url", url.replace(/\/\/[^/]*@/, "//…@"), allowed);
 }
 
 /** Makes the error of a wrong argument; a client's is another than a valve's. */
@@ -53,10 +53,43 @@ export function assertOptions(argument: string, value: unknown): asserts value i
   }
 }
 
-/** Throws when `options` has a field that is not one of these: a misspelled one would be ignored. */
-export function assertFields(options: object, fields: readonly string[]): void {
-  for (const [field, value] of Object.entries(options)) {
-    if (!fields.includes(field)) throw invalidArgument(field, value, `left out: options are ${fields.join(", ")}`);
+/** Throws when `value` has a field that is not one of these: a misspelled one would be ignored. */
+export function assertFields(
+  value: object,
+  fields: readonly string[],
+  at = "",
+  complain: Complaint = invalidArgument,
+): void {
+  for (const [field, given] of Object.entries(value)) {
+    if (!fields.includes(field)) throw complain(at + field, given, `left out: fields are ${fields.join(", ")}`);
+  }
+}
+
+/** A timer that is longer fires at once in every runtime, since it counts in 32 bits. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Throws unless a store elsewhere can be asked like this: what is wrong is found when a client is made, not by its first call. */
+export function assertRemote({
+  token,
+  password,
+  timeoutMs = 1,
+}: {
+  readonly token?: unknown;
+  readonly password?: unknown;
+  readonly timeoutMs?: unknown;
+} = {}): void {
+  if (!isPositive(timeoutMs) || timeoutMs > LONGEST_TIMER_MS) {
+    throw invalidArgument("timeoutMs", timeoutMs, `an integer from 1 to ${LONGEST_TIMER_MS}`);
+  }
+  for (const [name, secret] of Object.entries({ token, password })) {
+    if (secret !== undefined) assertName(name, secret);
+  }
+}
+
+/** Throws unless each of these options that is given is a function. */
+export function assertFunctions(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && typeof value !== "function") throw invalidArgument(name, value, "a function");
   }
 }
 

@@ -4,7 +4,7 @@
  * @module tidegate/client
  */
 
-import { invalidArgument, invalidUrl } from "./arguments.ts";
+import { assertRemote, invalidArgument, invalidUrl } from "./arguments.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
 import { HttpTransport } from "./transports/http.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
@@ -55,12 +55,14 @@ export class HotKV extends Client {
 }
 
 function opener(options: HotKVOptions): () => Backend {
-  const url = String(options?.url ?? "");
-  if (/^https?:\/\//.test(url) && URL.canParse(url)) return () => ({ transport: new HttpTransport(url, options) });
+  assertRemote(options);
+  const given = String(options?.url);
+  const url = URL.canParse(given) ? given : "";
+  if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   const open = openSocket;
-  if (open !== undefined && /^hotkvs?:\/\//.test(url) && URL.canParse(url)) return () => open(url, options);
-  const allowed = open === undefined ? "https://HOST" : "https://HOST or hotkv://HOST:PORT";
-  throw invalidUrl(options?.url, `${allowed}; memory: and file: are in tidegate`);
+  if (open !== undefined && /^hotkvs?:\/\//.test(url)) return () => open(url, options);
+  const socket = open === undefined ? "" : " or hotkv://HOST:PORT";
+  throw invalidUrl(given, `https://HOST${socket}; memory: and file: are in tidegate`);
 }
 
 /** Paces jobs against a policy that every worker of a namespace shares, in the store it is given. */

@@ -72,9 +72,10 @@ export class Engine implements Disposable {
     if (typeof period !== "number" || (period | 0) !== period || period <= 0) assertPositive("period", period);
     if (typeof burst !== "number" || (burst | 0) !== burst || burst <= 0) assertPositive("burst", burst);
     if (typeof count !== "number" || (count | 0) !== count || count <= 0) assertPositive("count", count);
+    // The clock first: it is the caller's, and may close this engine.
+    const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const core = this.#core;
     if (core?.instance !== wasm.instance) throw unusable(core);
-    const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const bytes = wasm.writeKey("key", key);
     let status: number;
     try {
@@ -100,7 +101,8 @@ export class Engine implements Disposable {
     assertPositive("period", period);
     assertPositive("burst", burst);
     assertPositive("count", count);
-    return wasm.decideMany(this.#open(), this.#time(), keys, period, burst, count);
+    const now = this.#time();
+    return wasm.decideMany(this.#open(), now, keys, period, burst, count);
   }
 
   /** Forgets the keys' states; how many existed. */
@@ -125,9 +127,10 @@ export class Engine implements Disposable {
   rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): RateLimitCheckResult {
     const cost = options === undefined ? 1 : calls.costOf(options);
     if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
+    // The clock first: it is the caller's, and may close this engine.
+    const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const core = this.#core;
     if (core?.instance !== wasm.instance) throw unusable(core);
-    const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const nameBytes = wasm.writeName("name", name);
     const keyBytes = wasm.writeKey("key", key);
     let status: number;
@@ -269,8 +272,8 @@ export class Engine implements Disposable {
     if (password !== undefined && typeof password !== "string") throw invalidArgument("password", password, "text");
     const connection = wasm.makeConnection(password);
     return new Session(connection, (bytes) => {
-      const core = this.#open();
-      return wasm.feed(core, connection, this.#time(), bytes);
+      const now = this.#time();
+      return wasm.feed(this.#open(), connection, now, bytes);
     });
   }
 

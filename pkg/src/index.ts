@@ -7,7 +7,7 @@
  * @module tidegate
  */
 
-import { assertFields, invalidArgument, invalidUrl } from "./arguments.ts";
+import { assertFields, assertRemote, invalidArgument, invalidUrl } from "./arguments.ts";
 import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
@@ -100,14 +100,15 @@ function opener(options: HotKVOptions): () => Backend {
   const url = String(options.url ?? "memory:");
   if (url === "memory:") return () => ({ engine: new Engine(options) });
   const file = url.startsWith("file:");
-  if (!file && !URL.canParse(url)) throw invalidUrl(options.url, KINDS);
+  if (!file && !URL.canParse(url)) throw invalidUrl(url, KINDS);
+  if (!file) assertRemote(options);
   if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
   if (file || /^hotkvs?:\/\//.test(url)) {
     const open = file ? places.file : places.socket;
     if (open !== undefined) return open(url, options);
-    throw invalidUrl(options.url, "memory: or https://HOST in a browser or a Worker");
+    throw invalidUrl(url, "memory: or https://HOST in a browser or a Worker");
   }
-  throw invalidUrl(options.url, KINDS);
+  throw invalidUrl(url, KINDS);
 }
 
 /**

@@ -17,6 +17,8 @@ const SWEEP_ROWS: u32 = 1000;
 /// How long refused units may go unsaved.
 const SAVE_DENIALS: Duration = Duration::from_secs(10);
 const DEFAULT_MAX_LIMITERS: usize = 10_000;
+/// Thirty years. The platform counts an alarm's time in nanoseconds, and can't say one that is hundreds of years away.
+const LONGEST_WAIT_MS: i64 = 1_000_000_000_000;
 
 /// What is known of the alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,8 @@ impl TidegateObject {
     async fn set_alarm(&self, wait: u64) -> Result<()> {
         self.alarm.set(Alarm::Set);
         // An integer is a time from now on.
-        self.state.storage().set_alarm(i64::try_from(wait.max(1)).unwrap_or(i64::MAX)).await
+        let wait = i64::try_from(wait).unwrap_or(LONGEST_WAIT_MS).clamp(1, LONGEST_WAIT_MS);
+        self.state.storage().set_alarm(wait).await
     }
 }
 

@@ -233,3 +233,29 @@ describe("web handlers", () => {
     await store.close();
   });
 });
+
+it("what goes wrong after Express' request was decided is the application's to know, and no crash", async () => {
+  const boom = new Error("boom");
+  for (const onDenied of [
+    () => {
+      throw boom;
+    },
+    () => Promise.reject(boom),
+  ]) {
+    const middleware = forExpress.rateLimit({
+      ...options(),
+      key: () => "k",
+      cost: () => 11,
+      onDenied: () => onDenied(),
+    });
+    const response = { setHeader() {} } as unknown as express.Response;
+    assert.equal(await new Promise((resolve) => middleware({} as express.Request, response, resolve)), boom);
+  }
+  const sent = {
+    setHeader() {
+      throw boom;
+    },
+  } as unknown as express.Response;
+  const middleware = forExpress.rateLimit({ ...options(), key: () => "k" });
+  assert.equal(await new Promise((resolve) => middleware({} as express.Request, sent, resolve)), boom);
+});

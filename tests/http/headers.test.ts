@@ -181,5 +181,88 @@ describe("parseRateLimit", () => {
       policies: [],
       states: [],
     });
+    for (const field of ["1.5", "-5", "5, 6", "", "0x10"]) {
+      assert.equal(parse({ "Retry-After": field }).retryAfterMs, undefined, field);
+    }
+  });
+});
+
+describe("options of the middleware", () => {
+  const policies = { name: "burst", limit: 10, windowMs: 60_000 };
+  const ask = (options: object, address = "2001:db8::1", headers = {}) =>
+    rateLimit((_: Request, _beside: object) => new Response(), { store: new HotKV(), policies, ...options })(
+      new Request("https://example.com", { headers }),
+      { remoteAddr: { hostname: address } },
+    );
+
+  it("are refused when it is made, by their names", () => {
+    for (const [argument, value] of [
+      ...[0, 129, 1.5, -1, Number.NaN, "56", null].map((bits) => ["ipv6Prefix", bits] as const),
+      ["proxies", "10.0.0.0/8"],
+      ["store", null],
+      ["store", {}],
+      ["key", "user"],
+      ["cost", 5],
+      ["skip", true],
+    ] as const) {
+      assert.throws(() => ask({ [argument]: value }), { code: "INVALID_ARGUMENT", argument }, `${argument} ${value}`);
+    }
+    for (const proxy of ["10.0.0.0/", "10.0.0.0/ 8", "10.0.0.0/8/9", "10.0.0.0/1e1", "10.0.0.0/33", "", 5, null]) {
+      assert.throws(
+        () => ask({ proxies: [proxy] }),
+        { code: "INVALID_ARGUMENT", argument: "proxies[0]" },
+        String(proxy),
+      );
+    }
+    const algorithm = { ...policies, algorithm: "nothing" };
+    assert.throws(() => ask({ policies: algorithm }), { argument: "policies[0].algorithm" });
+    assert.throws(() => ask({ policies: [undefined] }), { argument: "policies[0]" });
+    assert.throws(() => addressKey("::1", 129), { code: "INVALID_ARGUMENT", argument: "prefix" });
+  });
+
+  it("that give no key or no cost spend nobody's budget", async () => {
+    for (const key of [undefined, null, 5]) {
+      await assert.rejects(ask({ key: () => key }), { code: "INVALID_ARGUMENT", argument: "key(request)" });
+    }
+    for (const cost of [null, 0, "1", Number.NaN]) {
+      await assert.rejects(ask({ cost: () => cost }), { code: "INVALID_ARGUMENT", argument: "cost(request)" });
+    }
+  });
+
+  it("F25: print no number that is not known, when the client decides without its store", async () => {
+    for (const algorithm of ["gcra", "sliding_window"]) {
+      for (const [onUnavailable, status] of [
+        ["allow", 200],
+        ["deny", 503],
+      ] as const) {
+        const store = new HotKV({ url: "hotkv://127.0.0.1:1", onUnavailable });
+        const response = await ask({ store, policies: { ...policies, algorithm }, legacyHeaders: true });
+        assert.equal(response.status, status);
+        assert.deepEqual(
+          [...response.headers.keys()].filter((name) => name.includes("ratelimit")),
+          [],
+        );
+        await store.close();
+      }
+    }
+  });
+
+  it("tell in legacy headers of the policy that refuses, whatever is left of others", async () => {
+    const two = [
+      { name: "second", limit: 10, windowMs: 1000 },
+      { name: "minute", limit: 9, windowMs: 60_000, algorithm: "sliding_window" },
+    ];
+    const store = new HotKV();
+    const five = { store, policies: two, cost: () => 5, legacyHeaders: true };
+    await ask(five);
+    const { headers } = await ask(five);
+    const [limit, remaining, reset] = ["Limit", "Remaining", "Reset"].map((name) => headers.get(`X-RateLimit-${name}`));
+    assert.deepEqual([limit, remaining, reset], ["9", "4", headers.get("Retry-After")]);
+  });
+
+  it("leave a response alone that can't be made anew, as one that upgrades to a WebSocket", async () => {
+    const upgrade = Object.create(Response.prototype, { status: { value: 101 } }) as Response;
+    const handler = rateLimit(() => upgrade, { store: new HotKV(), policies, key: () => "k" });
+    assert.equal(await handler(new Request("https://example.com")), upgrade);
   });
 });

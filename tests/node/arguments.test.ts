@@ -330,3 +330,22 @@ describe("F30: text that could become other text is refused", () => {
     assert.throws(() => engine.gcraReset(), { code: "INVALID_ARGUMENT", argument: "keys" });
   });
 });
+
+describe("what is wrong with a store elsewhere is found when its client is made", () => {
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ url: "https://" }, "url"],
+    [{ url: "hotkv://127.0.0.1:99999" }, "url"],
+    [{ url: "file:///limits%zz.db" }, "url"],
+    ...[0, -1, 1.5, Number.NaN, 2 ** 31, "5", null].map((timeoutMs) => [{ timeoutMs }, "timeoutMs"] as const),
+    [{ token: 5 }, "token"],
+    [{ url: "hotkv://127.0.0.1", password: 5 }, "password"],
+  ];
+  for (const [options, argument] of wrong) {
+    it(`${JSON.stringify(options)} names ${argument}`, () => {
+      assert.throws(() => new HotKV({ url: "https://limits.example.com", ...options }), {
+        code: "INVALID_ARGUMENT",
+        argument,
+      });
+    });
+  }
+});

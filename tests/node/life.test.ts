@@ -155,3 +155,33 @@ describe("the module stays small", () => {
     assert.ok(zipped <= 40.25 * 1024, `${zipped} bytes`);
   });
 });
+
+describe("F47: a clock that closes its engine", () => {
+  const uses: Readonly<Record<string, (engine: Engine) => unknown>> = {
+    gcraLimit: (engine) => engine.gcraLimit("key", 60_000, 1),
+    gcraLimitMany: (engine) => engine.gcraLimitMany(["key"], 60_000, 1),
+    rateLimitCheck: (engine) => engine.rateLimitCheck("name", "key"),
+    get: (engine) => engine.get("key"),
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    it(`gets a clear error from ${name}, and decides in no other engine`, () => {
+      let other: Engine | undefined;
+      let closes = false;
+      const engine = new Engine({
+        clock: () => {
+          if (closes) {
+            engine.close();
+            // It may be where the closed one was.
+            other ??= new Engine();
+          }
+          return 1_764_547_200_000;
+        },
+      });
+      engine.rateLimitCreate("name", 1, 60_000);
+      engine.get("key");
+      closes = true;
+      assert.throws(() => use(engine), { code: "CLOSED" });
+      assert.equal(other?.dbSize(), 0);
+    });
+  }
+});

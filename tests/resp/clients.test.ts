@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { createClient } from "@redis/client";
 import { Redis } from "ioredis";
@@ -147,4 +149,62 @@ describe("Redis' own clients use the server as the documents show", () => {
     await assert.rejects(client.gcraLimit("k", 60_000, 10), { name: "HotKVError", code: "STORE_UNAVAILABLE" });
     await client.close();
   });
+});
+
+describe("hotkv:// is as every other transport", () => {
+  let server: Running;
+  before(async () => {
+    server = await startServer();
+  });
+  after(() => server.stop());
+
+  it("reads the largest integers exactly, errors among replies, and maps", async () => {
+    await using client = new HotKV({ url: `hotkv://127.0.0.1:${server.port}` });
+    const most = Number.MAX_SAFE_INTEGER;
+    assert.deepEqual(await client.command("GCRA.LIMIT", "most", most, most, most), [0, most, 0, -1, most]);
+    const replies = await client.pipeline([
+      ["MULTI"],
+      ["SET", "text", "some"],
+      ["GCRA.LIMIT", "text", 1000, 1],
+      ["GET", "text"],
+      ["EXEC"],
+      ["HELLO", 3],
+      ["HELLO", 2],
+    ]);
+    const [status, error, text] = replies[4] as [unknown, unknown, unknown];
+    assert.deepEqual([status, text], ["OK", "some"]);
+    assert.ok(error instanceof HotKVError && error.code === "WRONGTYPE");
+    assert.ok(replies[5] instanceof Map && replies[5].get("proto") === 3);
+  });
+
+  it("refuses what has no one spelling, and sends nothing", async () => {
+    await using client = new HotKV({ url: `hotkv://127.0.0.1:${server.port}` });
+    for (const argument of ["\ud800", Number.NaN, undefined, null, true, {}]) {
+      await assert.rejects(client.command("SET", argument as string, "1"), { code: "INVALID_ARGUMENT" });
+    }
+    assert.deepEqual(await client.keys("?"), []);
+  });
+
+  for (const password of [undefined, "secret"]) {
+    it(`gives up on a server that does not answer ${password === undefined ? "a command" : "AUTH"}, and asks anew`, async () => {
+      let answers = false;
+      const silent = createServer((socket) => {
+        socket.on("error", () => {});
+        socket.on("data", (bytes) => {
+          if (answers)
+            socket.write(String(bytes).includes("AUTH") ? "+OK\r\n" : "*5\r\n:0\r\n:1\r\n:0\r\n:-1\r\n:9\r\n");
+        });
+      }).listen(0);
+      await once(silent, "listening");
+      const { port } = silent.address() as { port: number };
+      const options = password === undefined ? {} : { password };
+      const client = new HotKV({ url: `hotkv://127.0.0.1:${port}`, timeoutMs: 200, ...options });
+      const late = { code: "STORE_UNAVAILABLE", message: `no answer from 127.0.0.1:${port}: none within 200 ms` };
+      await assert.rejects(client.gcraLimit("key", 1000, 1), late);
+      answers = true;
+      assert.equal((await client.gcraLimit("key", 1000, 1)).resetAfterMs, 9);
+      await client.close();
+      silent.close();
+    });
+  }
 });

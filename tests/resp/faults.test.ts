@@ -262,3 +262,73 @@ function residentBytes(server: Running): number {
 function readStat(pid: number): string {
   return process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/statm`, "utf8");
 }
+
+describe("what a client sends around its end", () => {
+  let server: Running;
+  before(async () => {
+    server = await startServer();
+  });
+  after(() => server.stop());
+
+  const ends: Readonly<Record<string, string>> = {
+    "a web page's request": "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "what is no request": "*1\r\n:1\r\n",
+    QUIT: resp("QUIT"),
+  };
+  for (const [what, bytes] of Object.entries(ends)) {
+    it(`is not looked at after ${what}, when it comes later`, async () => {
+      await using client = new RawClient(server.port);
+      client.send(bytes);
+      await client.lines(1);
+      client.send(resp("SET", what, "1"));
+      await client.closed;
+      await using other = new RawClient(server.port);
+      other.send(resp("EXISTS", what));
+      assert.equal(await other.lines(1), ":0\r\n");
+    });
+  }
+
+  it("is answered to the last command before QUIT, over as many chunks as it takes", async () => {
+    await using client = new RawClient(server.port);
+    const limits = Array.from({ length: 5000 }, (_, at) => resp("GCRA.LIMIT", `chunks:${at}`, "60000", "5"));
+    client.send(limits.join("") + resp("QUIT"));
+    await client.closed;
+    assert.equal(client.received, `${"*5\r\n:0\r\n:5\r\n:4\r\n:-1\r\n:12000\r\n".repeat(5000)}+OK\r\n`);
+  });
+
+  it("is answered when the client has closed its half, though the replies take several turns", async () => {
+    await using client = new RawClient(server.port);
+    client.send(resp("ECHO", "x".repeat(500_000)).repeat(5));
+    client.socket.end(resp("PING"));
+    await client.closed;
+    assert.ok(client.received.endsWith("x\r\n+PONG\r\n"));
+  });
+});
+
+it("a client that guesses passwords in many chunks waits as long as one that does in one", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "tidegate-")), "password");
+  writeFileSync(file, "secret\n");
+  await using server = await startServer("--password-file", file);
+  await using client = new RawClient(server.port);
+  client.send(resp("AUTH", "wrong").repeat(50_000));
+  await sleep(1000);
+  // After 0, 100, 300 and 700 ms.
+  assert.ok(client.received.split("WRONGPASS").length - 1 <= 4, client.received);
+});
+
+it("the server ends soon, whether or not its clients close their side", async () => {
+  await using server = await startServer("--max-clients", "1");
+  const clients = [];
+  for (let at = 0; at < 2; at++) {
+    const client = connect({ host: "127.0.0.1", port: server.port, allowHalfOpen: true });
+    client.on("error", () => {});
+    await once(client, "connect");
+    client.write(resp("PING"));
+    clients.push(client);
+    await once(client, "data");
+  }
+  const from = performance.now();
+  assert.equal(await server.stop(), 0);
+  assert.ok(performance.now() - from < 5000);
+  for (const client of clients) client.destroy();
+});

@@ -323,4 +323,70 @@ describe("leases", () => {
     assert.match(await job, /ValveError: the job's lease was lost/);
     assert.equal(lost.length, 1);
   });
+
+  it("are given up when they run out while the store is silent, which is asked no faster for it", async () => {
+    const time = new VirtualTime();
+    const store = new HotKV({ clock: time.clock });
+    const silent = {
+      pipeline: (commands: Parameters<typeof store.pipeline>[0]) =>
+        commands[0]?.[0] === "VALVE.RENEW" ? new Promise<never>(() => {}) : store.pipeline(commands),
+    };
+    const concurrency = { limit: 1, lease: "3s" } as const;
+    const valve = new Valve({ store: silent, namespace: "ns", rate: RATE, concurrency, timers: time });
+    const lost: number[] = [];
+    valve.on("leaseLost", () => lost.push(time.now()));
+    const job = valve.run(({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve)));
+    await time.settle();
+    const wakes = time.setCount;
+    await time.advance(2999);
+    assert.deepEqual(lost, []);
+    await time.advance(1);
+    await job;
+    assert.deepEqual(lost, [3000]);
+    assert.ok(time.setCount - wakes < 10, `${time.setCount - wakes} timers`);
+  });
+});
+
+describe("what a caller hands over", () => {
+  it("changes nothing when it is a listener that throws", async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException").on("uncaughtException", note);
+    try {
+      for (const name of ["waiting", "admitted", "refused"] as const) {
+        const { time, valve, order, mark } = paced({ limit: 1, interval: "1s" });
+        const thrown = new Error(name);
+        valve.on(name, () => {
+          throw thrown;
+        });
+        const jobs = [valve.run(mark(1)), valve.run(mark(2))];
+        await time.advance(1000);
+        await Promise.all(jobs);
+        assert.deepEqual(order, [1, 2], name);
+        assert.deepEqual(valve.stats(), { waiting: 0, running: 0, admitted: 2, refused: 1 }, name);
+        assert.ok(uncaught.includes(thrown), name);
+      }
+    } finally {
+      process.off("uncaughtException", note);
+      for (const other of others) process.on("uncaughtException", other);
+    }
+  });
+
+  it("is refused by its name when it is of the wrong kind", async () => {
+    const valve = new Valve({ namespace: "ns", rate: { limit: 1, interval: "1s", name: "each", scope: "who" } });
+    const scope = { who: "a" };
+    // biome-ignore lint/suspicious/noExplicitAny: none of it is what the types allow.
+    const any = valve as any;
+    const job = () => {};
+    await assert.rejects(any.run(job, { scope, signal: {} }), { code: "INVALID_OPTIONS", field: "signal" });
+    await assert.rejects(any.run(job, { scope: null }), { code: "INVALID_OPTIONS", field: "scope.who" });
+    await assert.rejects(any.fetch("data:,", { scope, maxWaitMs: "5" }), {
+      code: "INVALID_OPTIONS",
+      field: "maxWaitMs",
+    });
+    assert.throws(() => any.on("admitted", 5), { code: "INVALID_OPTIONS", field: "listener" });
+    const options = { namespace: "ns", rate: { limit: 1, interval: "1s" } } as const;
+    assert.throws(() => new Valve({ ...options, store: null as never }), { code: "INVALID_OPTIONS", field: "store" });
+  });
 });

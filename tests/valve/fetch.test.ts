@@ -160,6 +160,18 @@ describe("valve.fetch", () => {
     assert.deepEqual(pushed.at(-1), { status: 429, retryAfterMs: 8000, stopped: "retries" });
   });
 
+  for (const headers of [{ RateLimit: '"minute";r=0' }, { "Retry-After": "1.5" }, { "Retry-After": "5, 6" }]) {
+    it(`so it does where what the server says tells no time: ${JSON.stringify(headers)}`, async () => {
+      await using api = await provider(OPEN, { status: 429, headers }, {});
+      const { valve, time, url } = api;
+      const response = valve.fetch(url);
+      await until(() => time.timers === 1);
+      assert.equal(time.next, 1000);
+      await time.advance(1000);
+      assert.equal((await response).status, 200);
+    });
+  }
+
   it("sends nothing again with retries: 0, nor any other status", async () => {
     await using api = await provider(OPEN, { status: 429, headers: { "Retry-After": "0" } }, { status: 500 });
     const { valve, arrivals, url } = api;

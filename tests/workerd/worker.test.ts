@@ -125,6 +125,15 @@ describe("the Worker's HTTP interface", () => {
     assert.deepEqual(wrong.json, { error: "ERR value is not an integer or out of range" });
   });
 
+  it("F9: a budget may take 285,000 years to recover, which no alarm can wait for", async () => {
+    for (const years of [285_000, 300]) {
+      const period = Math.min(Number.MAX_SAFE_INTEGER, years * 365.25 * 86_400_000);
+      const ask = () => post("/v1/command", ["GCRA.LIMIT", `years ${years}`, period, 1]);
+      assert.deepEqual((await ask()).json, { result: [0, 1, 0, -1, period] });
+      assert.deepEqual((await ask()).json, { result: [1, 1, 0, period, period] });
+    }
+  });
+
   it("runs a pipeline in its order, whatever objects it needs", async () => {
     const { json } = await post("/v1/pipeline", [
       ["SET", "p1", "x"],

@@ -1,3 +1,4 @@
+import { invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 
 /*
@@ -27,6 +28,7 @@ interface Address {
  * @throws HotKVError with code `INVALID_ARGUMENT` when `address` is no IP address.
  */
 export function addressKey(address: string, prefix = 64): string {
+  assertPrefix("prefix", prefix);
   const plain = IPV4.exec(address)?.[1];
   if (plain !== undefined) return plain;
   const parsed = parseAddress(address);
@@ -40,6 +42,12 @@ export function addressKey(address: string, prefix = 64): string {
     groups.push(((network >> BigInt(shift)) & 0xffffn).toString(16));
   }
   return `${groups.join(":")}${groups.length < 8 ? "::" : ""}/${prefix}`;
+}
+
+/** Throws unless so many leading bits can make one client. */
+export function assertPrefix(argument: string, bits: unknown): void {
+  if (!(Number.isInteger(bits) && (bits as number) >= 1 && (bits as number) <= 128))
+    throw invalidArgument(argument, bits, "an integer from 1 to 128");
 }
 
 /** The address that `text` spells, an IPv4 one mapped into IPv6 unfolded; `undefined` when it is none. */
@@ -56,15 +64,14 @@ export function parseAddress(text: string): Address | undefined {
 
 /** Networks whose members may say who they forward for: `["10.0.0.0/8", "::1"]`. */
 export function networks(list: readonly string[]): (address: string) => boolean {
-  const parsed = list.map((text) => {
-    const [address = "", length] = text.split("/", 2);
-    const network = parseAddress(address);
+  if (!Array.isArray(list)) throw invalidArgument("proxies", list, "an array of addresses or networks");
+  const parsed = list.map((text: unknown, index) => {
+    // Digits alone: without any after the slash, a number would be 0, and everybody a proxy.
+    const [, address, length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(typeof text === "string" ? text : "/") ?? [];
+    const network = parseAddress(address ?? "");
     const bits = length === undefined ? network?.bits : Number(length);
-    if (network === undefined || bits === undefined || !Number.isInteger(bits) || bits < 0 || bits > network.bits) {
-      throw new HotKVError(
-        "INVALID_ARGUMENT",
-        `a proxy must be an address or a network such as 10.0.0.0/8, not ${text}`,
-      );
+    if (network === undefined || bits === undefined || bits > network.bits) {
+      throw invalidArgument(`proxies[${index}]`, text, "an address or a network such as 10.0.0.0/8");
     }
     return { ...network, shift: BigInt(network.bits - bits) };
   });

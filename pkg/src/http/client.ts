@@ -1,5 +1,5 @@
 import { HotKVError } from "../errors.ts";
-import { addressKey, networks, parseAddress } from "./address.ts";
+import { addressKey, assertPrefix, networks, parseAddress } from "./address.ts";
 
 /** How a client's address is found. */
 export interface AddressOptions {
@@ -22,6 +22,7 @@ export function clientKey(
   options: AddressOptions,
 ): (socketAddress: string | undefined, header: (name: string) => string | null | undefined) => string {
   const { proxies = [], ipv6Prefix = 64 } = options;
+  assertPrefix("ipv6Prefix", ipv6Prefix);
   const isProxy = networks(proxies);
   return (socketAddress, header) => {
     let client = isCloudflareWorker() ? (header("CF-Connecting-IP") ?? socketAddress) : socketAddress;

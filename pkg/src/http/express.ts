@@ -40,13 +40,20 @@ export function rateLimit<Q extends IncomingMessage, S extends ServerResponse>(
   const guard = createGuard(options, nodeKey(options));
   return (request, response, next) => {
     guard(request).then((verdict) => {
-      for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
-      if (verdict?.problem === undefined) {
-        next();
+      // What goes wrong here, headers that something else sent meanwhile for one, is the application's to know.
+      try {
+        for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
+        if (verdict?.problem !== undefined) {
+          response.statusCode = verdict.problem.status;
+          const answered: unknown = onDenied(request, response, verdict.problem);
+          if (answered instanceof Promise) answered.catch(next);
+          return;
+        }
+      } catch (error) {
+        next(error);
         return;
       }
-      response.statusCode = verdict.problem.status;
-      onDenied(request, response, verdict.problem);
+      next();
     }, next);
   };
 }

@@ -4,6 +4,7 @@
  * @module tidegate/fetch
  */
 
+import { assertFunctions } from "../arguments.ts";
 import { type AddressOptions, clientKey } from "./client.ts";
 import { createGuard, type GuardOptions, type Problem, type Verdict } from "./guard.ts";
 
@@ -62,6 +63,7 @@ export function rateLimit<Rest extends readonly unknown[]>(
 
 /** The options, asked with the request alone. */
 function arrivalOptions({ key, cost, skip, ...rest }: FetchOptions): GuardOptions<{ readonly request: Request }> {
+  assertFunctions({ key, cost, skip });
   return {
     ...rest,
     ...(key && { key: ({ request }) => key(request) }),
@@ -76,6 +78,8 @@ function arrivalOptions({ key, cost, skip, ...rest }: FetchOptions): GuardOption
  * @internal
  */
 export function withHeaders(response: Response, { headers }: Verdict): Response {
+  // What upgrades to a WebSocket is no response with a body, and in Deno it counts only as it is.
+  if (response.status < 200) return response;
   const changed = new Response(response.body, response);
   for (const [name, value] of Object.entries(headers)) changed.headers.set(name, value);
   return changed;

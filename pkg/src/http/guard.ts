@@ -1,4 +1,11 @@
-import { ALGORITHMS, assertOneOf, assertOptions, assertPositive, invalidArgument } from "../arguments.ts";
+import {
+  ALGORITHMS,
+  assertFunctions,
+  assertOneOf,
+  assertOptions,
+  assertPositive,
+  invalidArgument,
+} from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { LimiterAlgorithm } from "../results.ts";
@@ -78,6 +85,8 @@ interface Decided {
   /** -1 when it can never pass. */
   readonly retryAfterMs: number;
   readonly resetAfterMs: number | undefined;
+  /** The store did not answer, and its client's own `onUnavailable` decided. */
+  readonly unavailable: true | undefined;
 }
 
 /** The problem type of a refusal, registered by draft-ietf-httpapi-ratelimit-headers. */
@@ -95,6 +104,7 @@ export function createGuard<R>(
 ): (request: R) => Promise<Verdict | undefined> {
   const { store, key = fallbackKey, cost, skip, onUnavailable = "throw", legacyHeaders = false } = options;
   if (typeof store?.gcraLimit !== "function") throw invalidArgument("store", store, "a HotKV client");
+  assertFunctions({ key, cost, skip });
   const given = [options.policies ?? []].flat() as readonly HttpPolicy[];
   if (given.length === 0) throw invalidArgument("policies", options.policies, "a policy, or an array of at least one");
   checkPolicies(given);
@@ -111,32 +121,34 @@ export function createGuard<R>(
   return async (request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
     // What is there already is not waited for: each wait is another turn for every request.
-    const [whose, spends] = [key(request), cost?.(request) ?? 1];
+    const [whose, spends] = [key(request), cost?.(request)];
     const client = typeof whose === "string" ? whose : await whose;
-    // All whom it does not know would share the budget of "undefined".
+    // Anything else would be one budget for all whose key is not known.
     if (typeof client !== "string") throw invalidArgument("key(request)", client, "text");
-    const units = typeof spends === "number" ? spends : await spends;
+    const units = typeof spends === "number" ? spends : ((await spends) as number | undefined);
+    if (units !== undefined) assertPositive("cost(request)", units);
     const decided: Decided[] = [];
     try {
       for (const policy of policies) {
-        const decision = await decide(store, policy, client, units);
+        const decision = await decide(store, policy, client, units ?? 1);
+        if (decision.unavailable) return withoutStore(!decision.denied);
         decided.push(decision);
         if (decision.denied) break;
       }
     } catch (error) {
       if (!isUnavailable(error) || onUnavailable === "throw") throw error;
-      return onUnavailable === "allow" ? { allowed: true, headers: {} } : unavailable();
+      return withoutStore(onUnavailable === "allow");
     }
     const refusing = decided.filter(({ denied }) => denied);
     const headers: Record<string, string> = {
       "RateLimit-Policy": policyField,
       RateLimit: (refusing.length > 0 ? refusing : decided).map(state).join(", "),
-      ...(legacyHeaders ? legacy(decided) : {}),
+      ...(legacyHeaders ? legacy(refusing.length > 0 ? refusing : decided) : {}),
     };
     const [refused] = refusing;
     if (refused === undefined) return { allowed: true, headers };
     if (refused.retryAfterMs >= 0) headers["Retry-After"] = String(seconds(refused.retryAfterMs));
-    return { allowed: false, headers, problem: quotaExceeded(refused, units) };
+    return { allowed: false, headers, problem: quotaExceeded(refused, units ?? 1) };
   };
 }
 
@@ -153,8 +165,13 @@ async function decide(store: Client, policy: Prepared, client: string, cost: num
   const identity = encode(client);
   if (algorithm === "gcra") {
     const key = `rl:{${identity}}:${id}`;
-    const { denied, remaining, retryAfterMs, resetAfterMs } = await store.gcraLimit(key, windowMs, limit, cost);
-    return { policy, denied, remaining, retryAfterMs, resetAfterMs };
+    const { denied, remaining, retryAfterMs, resetAfterMs, unavailable } = await store.gcraLimit(
+      key,
+      windowMs,
+      limit,
+      cost,
+    );
+    return { policy, denied, remaining, retryAfterMs, resetAfterMs, unavailable };
   }
   const check = () => store.rateLimitCheck(limiter, identity, { cost });
   let result: Awaited<ReturnType<typeof check>>;
@@ -167,8 +184,8 @@ async function decide(store: Client, policy: Prepared, client: string, cost: num
     });
     result = await check();
   }
-  const { allowed, remaining, retryAfterMs } = result;
-  return { policy, denied: !allowed, remaining, retryAfterMs, resetAfterMs: undefined };
+  const { allowed, remaining, retryAfterMs, unavailable } = result;
+  return { policy, denied: !allowed, remaining, retryAfterMs, resetAfterMs: undefined, unavailable };
 }
 
 /** How a policy stands, as `RateLimit` says it: for one that refuses, `t` is when the request would pass. */
@@ -204,10 +221,12 @@ function quotaExceeded({ policy, retryAfterMs }: Decided, cost: number): Problem
   };
 }
 
-function unavailable(): Verdict {
+/** What is decided without the store, of which nothing can be told. */
+function withoutStore(allowed: boolean): Verdict {
+  if (allowed) return { allowed, headers: {} };
   const detail = "The limits of this service can't be checked just now; try again in a moment.";
   const problem: Problem = { type: "about:blank", title: "Service Unavailable", status: 503, detail };
-  return { allowed: false, headers: { "Retry-After": "1" }, problem };
+  return { allowed, headers: { "Retry-After": "1" }, problem };
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -123,7 +123,8 @@ function decodeDecisions(text: string): Reply[] | undefined {
   return replies;
 }
 
-function integer(text: string): number | bigint {
+/** The integer that a reply's digits spell. */
+export function integer(text: string): number | bigint {
   if (!/^[+-]?\d+$/.test(text)) throw protocolError(`${JSON.stringify(text)} is not an integer`);
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);

@@ -39,7 +39,7 @@ export function encodeWire(commands: readonly Command[]): string | Uint8Array {
 }
 
 /** An argument as it is sent. Throws for anything that has no one spelling. */
-function argumentText(index: number, argument: unknown): string | Uint8Array {
+export function argumentText(index: number, argument: unknown): string | Uint8Array {
   if (typeof argument === "string" && argument.isWellFormed()) return argument;
   if (typeof argument === "number" && Number.isFinite(argument)) return decimal(argument);
   if (typeof argument === "bigint") return String(argument);

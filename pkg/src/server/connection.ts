@@ -11,6 +11,9 @@ export interface ConnectionLimits {
   readonly stallMs: number;
 }
 
+/** Milliseconds that a client whose replies have all left gets to close its side. */
+const LINGER_MS = 1000;
+
 /** Why a connection ended. */
 export type CloseReason = "client" | "protocol" | "idle" | "slow reader" | "shutdown" | "error";
 
@@ -28,6 +31,8 @@ export class Connection {
   #held = false;
   #reason: CloseReason = "client";
   #ended = false;
+  /** Whether the client sends nothing more. */
+  #sentAll = false;
   #stall: NodeJS.Timeout | undefined;
   #delay: NodeJS.Timeout | undefined;
 
@@ -48,14 +53,20 @@ export class Connection {
     socket.on("data", (chunk: Uint8Array) => onChunk(this, chunk));
     socket.on("drain", () => this.#drained());
     socket.on("error", () => this.destroy("error"));
-    // A client that closed its half still gets the replies that are on their way.
-    socket.on("end", () => this.end("client"));
+    // A client that closed its half still gets the replies to all that it sent, so that is not over before its last chunk's turn.
+    socket.on("end", () => {
+      this.#sentAll = true;
+      if (!this.#held) onChunk(this, NOTHING);
+    });
     socket.on("close", () => this.#closed());
   }
 
-  /** Puts a chunk into the session; the replies to what it completed. */
-  feed(chunk: Uint8Array): Uint8Array {
-    return this.#session.feed(chunk);
+  /**
+   * Puts what arrived into the session; the replies to what it completed. Whatever comes after the end is not looked at: a
+   * protocol error may be a web page's request, the body of which follows.
+   */
+  feed(bytes: Uint8Array): Uint8Array {
+    return this.#ended ? NOTHING : this.#session.feed(bytes);
   }
 
   /** Sends replies, then does what the session asked for: go on, wait a moment, or close. */
@@ -70,6 +81,8 @@ export class Connection {
       this.#socket.pause();
       if (typeof flow === "number") this.#delay = setTimeout(() => this.#goOn(), flow);
       else this.#goOn();
+    } else if (this.#sentAll) {
+      this.end("client");
     } else if (this.#socket.isPaused() && this.#delay === undefined) {
       this.#goOn();
     }
@@ -80,9 +93,15 @@ export class Connection {
     if (this.#ended) return;
     this.#ended = true;
     this.#reason = reason;
-    this.#socket.end();
-    // A peer that never closes its side does not hold the socket open.
-    this.#stall ??= setTimeout(() => this.#socket.destroy(), this.#limits.stallMs);
+    // What still comes is read and dropped, or closing would look like a broken connection to a client that has replies to read.
+    this.#socket.resume();
+    // A peer that never closes its side, or reads nothing, does not hold the socket open.
+    const destroy = () => this.#socket.destroy();
+    this.#socket.end(() => {
+      clearTimeout(this.#stall);
+      this.#stall = setTimeout(destroy, LINGER_MS);
+    });
+    this.#stall ??= setTimeout(destroy, this.#limits.stallMs);
   }
 
   /** Closes at once. */

@@ -44,6 +44,10 @@ export interface Server {
 }
 
 const STALL_MS = 30_000;
+/** How long closing waits for clients that do not take their replies. */
+const CLOSE_MS = 5000;
+/** How long a client that was turned away may take to read so. */
+const TURNED_AWAY_MS = 1000;
 
 /**
  * Serves `engine` to clients that speak RESP.
@@ -67,25 +71,32 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
   let accepted = 0;
   let rejected = 0;
 
-  // What has arrived since the last commit. One `setImmediate` takes all of it.
-  let arrived: { connection: Connection; chunk: Uint8Array }[] = [];
+  // What has arrived since the last commit, all chunks of a connection together: what the first of them asks for, to close or to
+  // wait, is for those behind it too. One `setImmediate` takes all of it.
+  let arrived = new Map<Connection, Uint8Array[]>();
   const decide = () => {
-    const batch = arrived;
-    arrived = [];
+    const batch = [...arrived];
+    if (batch.length === 0) return;
+    arrived = new Map();
     const start = performance.now();
     try {
-      const replies = engine.commit(() => batch.map(({ connection, chunk }) => connection.feed(chunk)));
-      for (const [at, { connection }] of batch.entries()) connection.reply(replies[at] ?? new Uint8Array());
+      const replies = engine.commit(() => batch.map(([connection, chunks]) => connection.feed(joined(chunks))));
+      for (const [at, [connection]] of batch.entries()) connection.reply(replies[at] ?? new Uint8Array());
     } catch (error) {
       // Nothing of the batch is promised: its clients must not take silence or a stale reply for an answer.
       log.warn("store failed", { error: String(error), clients: batch.length });
-      for (const { connection } of batch) connection.destroy("error");
+      for (const [connection] of batch) connection.destroy("error");
     }
     latency.record((performance.now() - start) / 1000);
   };
   const onChunk = (connection: Connection, chunk: Uint8Array) => {
-    arrived.push({ connection, chunk });
-    if (arrived.length === 1) setImmediate(decide);
+    const chunks = arrived.get(connection);
+    if (chunks !== undefined) {
+      chunks.push(chunk);
+      return;
+    }
+    if (arrived.size === 0) setImmediate(decide);
+    arrived.set(connection, [chunk]);
   };
 
   const onSocket = (socket: net.Socket) => {
@@ -93,6 +104,9 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
       rejected++;
       socket.on("error", () => {});
       socket.end("-ERR max number of clients reached\r\n");
+      socket.resume();
+      // One that does not close its side must hold no socket either.
+      setTimeout(() => socket.destroy(), TURNED_AWAY_MS);
       return;
     }
     accepted++;
@@ -106,8 +120,11 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
   };
 
   const listener = options.tls
-    ? tls.createServer({ cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) }, onSocket)
-    : net.createServer(onSocket);
+    ? tls.createServer(
+        { cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key), allowHalfOpen: true },
+        onSocket,
+      )
+    : net.createServer({ allowHalfOpen: true }, onSocket);
   await new Promise<void>((resolve, reject) => {
     listener.once("error", reject);
     listener.listen(port, host, resolve);
@@ -155,13 +172,22 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
     },
     async close() {
       const stopped = new Promise<void>((resolve) => listener.close(() => resolve()));
-      if (arrived.length > 0) decide();
+      decide();
       for (const connection of connections) connection.end("shutdown");
+      const late = setTimeout(() => {
+        for (const connection of connections) connection.destroy("shutdown");
+      }, CLOSE_MS);
       await stopped;
+      clearTimeout(late);
       engine.close();
       log.info("stopped", { served: accepted });
     },
   };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
 /** Whether only this machine can reach `host`. */

@@ -155,9 +155,19 @@ export class NodeDatabase implements GatheringDatabase {
 
 /** The path in a `file:` URL: as it stands after `file:`, or an absolute one after `file://`. */
 export function filePath(url: string): string {
-  const path = url.startsWith("file://") ? decodeURIComponent(new URL(url).pathname) : url.slice("file:".length);
-  if (path === "") throw invalidArgument("url", url, "file: and a path");
+  let path: string | undefined = url.slice("file:".length);
+  if (url.startsWith("file://")) path = pathIn(url);
+  if (path === undefined || path === "") throw invalidArgument("url", url, "file: and a path");
   return path;
+}
+
+/** The path that a URL spells; `undefined` when it spells none. */
+function pathIn(url: string): string | undefined {
+  try {
+    return decodeURIComponent(new URL(url).pathname);
+  } catch {
+    return undefined;
+  }
 }
 
 function sqlite(): typeof import("node:sqlite") {

@@ -19,14 +19,13 @@ export class HttpTransport implements Transport {
   readonly #timeoutMs: number;
   readonly #closed = new AbortController();
 
-  constructor(url: string, options: HttpOptions = {}) {
+  constructor(url: string, { token, timeoutMs = 5000 }: HttpOptions = {}) {
     this.#endpoint = new URL("v1/resp", url.endsWith("/") ? url : `${url}/`).href;
-    const { token } = options;
     this.#headers = {
       "content-type": "application/octet-stream",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    this.#timeoutMs = options.timeoutMs ?? 5000;
+    this.#timeoutMs = timeoutMs;
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
@@ -41,8 +40,7 @@ export class HttpTransport implements Transport {
       if (this.#closed.signal.aborted) throw clientClosed();
       const { name, cause: below } = cause as Error & { readonly cause?: NodeJS.ErrnoException };
       // Node says "fetch failed", and below it why.
-      const why =
-        name === "TimeoutError" ? `none within ${this.#timeoutMs} ms` : below?.message || below?.code || cause;
+      const why = name === "TimeoutError" ? `none within ${this.#timeoutMs} ms` : (below?.code ?? cause);
       throw new HotKVError("STORE_UNAVAILABLE", `no answer from ${this.#endpoint}: ${why}`, { cause, retryable: true });
     }
     if (!response.ok) throw refusal(response, bytes);

@@ -36,7 +36,9 @@ export async function pacedFetch<R extends Rate>(
   };
   let waited = 0;
   for (let attempt = 0; ; attempt++) {
-    const left = maxWaitMs === undefined ? {} : { maxWaitMs: Math.max(0, maxWaitMs - waited) };
+    // What is no number is for `run` to refuse.
+    const stays = typeof maxWaitMs === "number" ? Math.max(0, maxWaitMs - waited) : maxWaitMs;
+    const left = stays === undefined ? {} : { maxWaitMs: stays };
     let response: Response;
     try {
       response = await turns.run(
@@ -75,7 +77,10 @@ function asked(response: Response, pushedBack: boolean): number | undefined {
   // A date is told by the server's own clock, which may not be ours.
   const sent = Date.parse(response.headers.get("Date") ?? "");
   const { states, retryAfterMs } = parseRateLimit(response, Number.isNaN(sent) ? Date.now() : sent);
-  const waits = states.flatMap(({ remaining, resetSeconds = 0 }) => (remaining === 0 ? [resetSeconds * 1000] : []));
+  // A quota that is used up and does not say when it comes back is no reason to come back at once.
+  const waits = states.flatMap(({ remaining, resetSeconds }) =>
+    remaining === 0 && resetSeconds !== undefined ? [resetSeconds * 1000] : [],
+  );
   if (pushedBack && retryAfterMs !== undefined) waits.push(retryAfterMs);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }

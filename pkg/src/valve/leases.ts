@@ -40,8 +40,21 @@ export class Leases {
       }
     } catch {
       // The store may be back before a lease runs out; one that has run out is lost, heard of or not.
-      for (const id of ids) if ((this.#held.get(id)?.until ?? NEVER) <= now) this.#lose(id, lost);
+      this.loseOverdue(now, lost);
     }
+    return lost;
+  }
+
+  /** When the first lease runs out unless it is renewed before. */
+  runsOutAt(): number {
+    let first = NEVER;
+    for (const [, { until }] of this.#held) first = Math.min(first, until);
+    return first;
+  }
+
+  /** Adds to `lost` the ids of those that have run out while the store is silent, whose jobs are told through their signals. */
+  loseOverdue(now: number, lost: string[]): string[] {
+    for (const [id, { until }] of this.#held) if (until <= now) this.#lose(id, lost);
     return lost;
   }
 

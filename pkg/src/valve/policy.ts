@@ -1,4 +1,4 @@
-import { assertName, assertOneOf, assertPositive, isPositive, MAX_INTEGER } from "../arguments.ts";
+import { assertFields, assertName, assertOneOf, assertPositive, isPositive, MAX_INTEGER } from "../arguments.ts";
 import { type BlockedBy, invalidOption, ValveError } from "./errors.ts";
 import type { AdmitOptions } from "./types.ts";
 
@@ -169,7 +169,7 @@ function parseInterval(text: string): number | undefined {
   const rest = text.replace(
     /(\d{1,16})(?:\.(\d{1,18}))?(ms|[smhdw])/g,
     (_, whole: string, fraction: string | undefined, unit: string) => {
-      total += BigInt(whole + (fraction ?? "").padEnd(18, "0")) * (UNITS[unit] ?? 0n);
+      total += BigInt(whole + (fraction ?? "").padEnd(18, "0")) * (UNITS[unit] as bigint);
       return "";
     },
   );
@@ -178,12 +178,10 @@ function parseInterval(text: string): number | undefined {
 
 /** Throws unless `value` is an object with no other fields than these. */
 export function onlyFields(value: object, at: string, fields: readonly string[]): void {
-  const refuse = (field: string, given: unknown, allowed: string) =>
-    invalidOption(field, given, `${allowed} fields are ${fields.join(", ")}`);
-  if (typeof value !== "object" || value === null) throw refuse(at, value, "an object whose");
-  for (const field of Object.keys(value)) {
-    if (!fields.includes(field)) throw refuse(`${at}.${field}`, value[field as keyof typeof value], "left out:");
+  if (typeof value !== "object" || value === null) {
+    throw invalidOption(at, value, `an object whose fields are ${fields.join(", ")}`);
   }
+  assertFields(value, fields, `${at}.`, invalidOption);
 }
 
 /** What a job asks of its policy: units, and an identity in each dimension. */
@@ -202,7 +200,8 @@ export function readJob(policy: Policy, options: AdmitOptions<RateRule> | undefi
   if (options === undefined && dimensions.length === 0) return ONE_UNIT;
   const given = options ?? {};
   onlyFields(given, "options", JOB_OPTIONS);
-  const { cost = 1, scope = {} } = given;
+  const { cost = 1 } = given;
+  const scope = Object(given.scope);
   assertPositive("cost", cost, invalidOption);
   if (cost > most) {
     throw new ValveError(

@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from "../arguments.ts";
+
 /** The time and the timer that a valve lives by; the runtime's own unless a test brings others. */
 export interface Timers {
   /** Milliseconds, rising steadily. */
@@ -16,9 +18,6 @@ export const systemTimers: Timers = {
   set: (wake, ms) => setTimeout(wake, ms),
   clear: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
 };
-
-/** A timer that is longer is fired at once by every runtime, since it counts in 32 bits. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 /** One alarm clock: it has at most one timer, and none when nobody waits. */
 export class Alarm {
@@ -41,7 +40,7 @@ export class Alarm {
     if (due === NEVER) return;
     // Timers count whole milliseconds and may be early by a part of one.
     const wait = Math.max(0, Math.ceil(due - this.#timers.now()));
-    this.#handle = this.#timers.set(() => this.#fire(), Math.min(wait, LONGEST_MS));
+    this.#handle = this.#timers.set(() => this.#fire(), Math.min(wait, LONGEST_TIMER_MS));
   }
 
   #fire(): void {

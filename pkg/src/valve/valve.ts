@@ -99,10 +99,10 @@ export class ValveBase<const R extends Rate> {
     this.#policy = readPolicy(rate, concurrency);
     onlyFields(queue, "queue", ["maxWaiting"]);
     if (queue.maxWaiting !== undefined) assertPositive("queue.maxWaiting", queue.maxWaiting, invalidOption);
-    if (typeof spreadMs !== "number" || !(spreadMs >= 0 && spreadMs <= 60_000)) {
+    if (!Number.isFinite(spreadMs) || spreadMs < 0 || spreadMs > 60_000) {
       throw invalidOption("spreadMs", spreadMs, "a number from 0 to 60000");
     }
-    if (store !== undefined && typeof store.pipeline !== "function")
+    if (store !== undefined && typeof store?.pipeline !== "function")
       throw invalidOption("store", store, "a HotKV client");
     this.#namespace = new Namespace(store ?? defaultStore(), namespace, this.#policy);
     this.#maxWaiting = queue.maxWaiting ?? NEVER;
@@ -225,6 +225,8 @@ export class ValveBase<const R extends Rate> {
       const { cost, scope } = readJob(this.#policy, options);
       if (maxWaitMs !== undefined) assertTime("maxWaitMs", maxWaitMs);
       if (!Number.isSafeInteger(priority)) throw invalidOption("priority", priority, "an integer");
+      if (signal && typeof signal.addEventListener !== "function")
+        throw invalidOption("signal", signal, "an AbortSignal");
       if (signal?.aborted) throw aborted(signal);
       if (this.#waiting >= this.#maxWaiting) {
         throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
@@ -260,8 +262,12 @@ export class ValveBase<const R extends Rate> {
     return (...args) => this.run(() => job(...args), ...options);
   }
 
-  /** Calls `listener` with each event of that name; what is returned stops it. */
+  /**
+   * Calls `listener` with each event of that name; what is returned stops it. An error that it throws changes nothing here: the
+   * runtime is told of it, as of any that nobody caught.
+   */
   on<E extends keyof ValveEvents>(name: E, listener: (event: ValveEvents[E]) => void): () => void {
+    if (typeof listener !== "function") throw invalidOption("listener", listener, "a function");
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener as (event: never) => void));
     return () => listeners.delete(listener as (event: never) => void);
@@ -549,11 +555,13 @@ export class ValveBase<const R extends Rate> {
     for (let job = this.#deadlines.first; job && job.deadline <= now; job = this.#deadlines.first) {
       this.#reject(job, timedOut(job, now));
     }
-    if (this.#leases && this.#leases.renewAt <= now && !this.#renewing) {
+    if (this.#renewing) {
+      this.#tellLost(this.#leases?.loseOverdue(now, []) ?? []);
+    } else if (this.#leases && this.#leases.renewAt <= now) {
       this.#renewing = true;
       void this.#leases.renewAll(now).then((lost) => {
         this.#renewing = false;
-        for (const lease of lost) this.#emit("leaseLost", { lease });
+        this.#tellLost(lost);
         this.#arm();
       });
     }
@@ -562,7 +570,9 @@ export class ValveBase<const R extends Rate> {
 
   /** Sets the one alarm for whatever is due next. */
   #arm(): void {
-    let due = Math.min(this.#deadlines.first?.deadline ?? NEVER, this.#leases?.renewAt ?? NEVER);
+    // While leases are being renewed there is nothing to do for them, until one runs out.
+    const leases = this.#renewing ? this.#leases?.runsOutAt() : this.#leases?.renewAt;
+    let due = Math.min(this.#deadlines.first?.deadline ?? NEVER, leases ?? NEVER);
     if (!this.#pumping && this.#waiting > 0) {
       due = Math.min(due, this.#blocked.first?.blockedUntil ?? NEVER);
       if (this.#turn ?? this.#ready.first) due = Math.min(due, this.#heldUntil);
@@ -580,8 +590,20 @@ export class ValveBase<const R extends Rate> {
     return this.#random / 2 ** 32;
   }
 
+  #tellLost(leases: readonly string[]): void {
+    for (const lease of leases) this.#emit("leaseLost", { lease });
+  }
+
   #emit<E extends keyof ValveEvents>(name: E, event: ValveEvents[E]): void {
-    for (const listener of this.#listeners.get(name) ?? []) listener(event as never);
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        listener(event as never);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }
 

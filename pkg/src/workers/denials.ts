@@ -1,4 +1,5 @@
 import type { Command, Reply } from "../reply.ts";
+import { textOf } from "./placement.ts";
 import { nameOf } from "./route.ts";
 
 /** The most refusals that are remembered; the oldest goes first. */
@@ -81,7 +82,8 @@ export class DenialCache {
   #forget(command: Command): void {
     if (KEEPS.has(nameOf(command))) return;
     this.#epoch++;
-    for (const key of command.slice(1)) this.#denials.delete(String(key));
+    // A key may be bytes that spell one which was refused as text.
+    for (const key of command.slice(1)) this.#denials.delete(textOf(key) ?? "");
   }
 }
 
