@@ -152,20 +152,28 @@ impl<'a> Record<'a> {
     }
 
     /// The first two words of its state.
+    #[inline]
     fn words(&self) -> [u64; 2] {
         let state = self.rest.get(padded(self.name_len())..).unwrap_or_default();
         [word(state, 0), word(state, 8)]
     }
 
+    /// When it is gone, and where its body is, if it has one.
+    #[inline]
+    pub fn ends(&self) -> (u64, Option<u32>) {
+        let [first, second] = self.words();
+        let body = matches!(self.kind(), LOG | TEXT).then(|| index(second));
+        (expires(self.kind(), first, second), body)
+    }
+
     /// The first millisecond at which it is gone.
     pub fn expires(&self) -> u64 {
-        let [first, second] = self.words();
-        expires(self.kind(), first, second)
+        self.ends().0
     }
 
     /// Where its body is, if it has one.
     pub fn body(&self) -> Option<u32> {
-        matches!(self.kind(), LOG | TEXT).then(|| index(self.words()[1]))
+        self.ends().1
     }
 
     /// How many bytes the whole record takes.

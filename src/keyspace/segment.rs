@@ -89,11 +89,11 @@ impl Segment {
 
     /// What `record` holds, if it is live at `now`.
     pub fn state_of(&self, record: Record<'_>, now: u64) -> Option<State<'_>> {
-        let expires = record.expires();
+        let (expires, body) = record.ends();
         if expires <= now {
             return None;
         }
-        let Some(place) = record.body() else { return record.bare() };
+        let Some(place) = body else { return record.bare() };
         match self.bodies.get(place)? {
             Body::Log { log, window } => Some(State::Log { log, window: *window }),
             Body::Text(bytes) => Some(State::Text { bytes, expires }),
@@ -121,8 +121,8 @@ impl Segment {
         now: u64,
         units: Positive,
     ) -> Option<Appended> {
-        let record = self.record(offset).filter(|record| record.expires() > now)?;
-        let place = record.body()?;
+        let (expires, body) = self.record(offset)?.ends();
+        let place = body.filter(|_| expires > now)?;
         let Some(Body::Log { log, window }) = self.bodies.get_mut(place) else { return None };
         let (newest, capacity) = (log.newest(), log.capacity());
         rule.admit(log, now, units);
