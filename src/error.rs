@@ -74,7 +74,6 @@ pub enum ErrorKind {
 pub(crate) const MAX_NAME_BYTES: usize = 4096;
 
 /// `name`, when it is short enough to be one.
-#[cfg_attr(target_family = "wasm", inline(never))]
 pub(crate) fn checked_name<'a>(argument: &'static str, name: &'a [u8]) -> Result<&'a [u8], Error> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ErrorKind::KeyTooLong { argument, bytes: name.len() }.into());

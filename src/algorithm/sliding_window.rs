@@ -195,11 +195,14 @@ impl SlidingWindow {
     }
 
     /// Where an admission at `now` is logged.
-    #[cfg_attr(target_family = "wasm", inline(never))]
     pub(crate) fn logged_at(&self, now: u64) -> u64 {
-        if self.grain == 1 {
-            return now;
-        }
+        if self.grain == 1 { now } else { self.part_end(now) }
+    }
+
+    /// The last millisecond of the part of the window that `now` is in.
+    #[cold]
+    #[inline(never)]
+    fn part_end(&self, now: u64) -> u64 {
         let into = now.checked_rem(self.grain).unwrap_or(0);
         now.saturating_add(self.grain.saturating_sub(into)).saturating_sub(1)
     }

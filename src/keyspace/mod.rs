@@ -252,32 +252,32 @@ impl Keyspace {
     /// As [`Keyspace::put`].
     #[inline]
     pub fn put_tat(&mut self, place: Place, key: Key<'_>, tat: Tat) -> Result<(), Error> {
-        self.put_short(place, key, Short::Tat(tat))
+        if self.overwrite(place, key, Short::Tat(tat)) {
+            return Ok(());
+        }
+        self.put(place, key, Value::Tat { tat, expires: tat.ceil() })
     }
 
     /// Stores a fixed window's state, as [`Keyspace::put_tat`] a schedule's.
     ///
     /// # Errors
     /// As [`Keyspace::put`].
-    #[inline]
-    pub fn put_count(&mut self, place: Place, key: Key<'_>, count: Count) -> Result<(), Error> {
-        self.put_short(place, key, Short::Count(count))
-    }
-
     #[cfg_attr(target_family = "wasm", inline(never))]
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn put_short(&mut self, place: Place, key: Key<'_>, short: Short) -> Result<(), Error> {
-        if self.table.overwrite_same(place, key, short) {
-            if self.journal.is_kept() {
-                self.note_put(key.space, key.name);
-            }
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    pub fn put_count(&mut self, place: Place, key: Key<'_>, count: Count) -> Result<(), Error> {
+        if self.overwrite(place, key, Short::Count(count)) {
             return Ok(());
         }
-        let value = match short {
-            Short::Tat(tat) => Value::Tat { tat, expires: tat.ceil() },
-            Short::Count(count) => Value::Count(count),
-        };
-        self.put(place, key, value)
+        self.put(place, key, Value::Count(count))
+    }
+
+    #[inline]
+    fn overwrite(&mut self, place: Place, key: Key<'_>, short: Short) -> bool {
+        let there = self.table.overwrite_same(place, key, short);
+        if there && self.journal.is_kept() {
+            self.note_put(key.space, key.name);
+        }
+        there
     }
 
     /// Decides on a schedule's state and stores the new one, in one step: the fast case of [`Keyspace::locate`],
