@@ -12,6 +12,8 @@ import { assertEngineOptions, Engine, type EngineOptions } from "./engine.ts";
 import { HotKVError } from "./errors.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
 import { places } from "./places.ts";
+import type { Command, Reply } from "./reply.ts";
+import { assertEnded } from "./transaction.ts";
 import { HttpTransport } from "./transports/http.ts";
 import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
 
@@ -85,6 +87,12 @@ export interface HotKVOptions extends EngineOptions, UnavailableOptions {
 export class HotKV extends Client {
   constructor(options: HotKVOptions = {}) {
     super(opener(options), options);
+  }
+
+  /** Several commands in one go; their replies in order. A command's error is in its place. `MULTI` comes with its `EXEC`. */
+  override async pipeline(commands: readonly Command[]): Promise<readonly Reply[]> {
+    assertEnded(commands);
+    return super.pipeline(commands);
   }
 }
 

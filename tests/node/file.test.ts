@@ -36,6 +36,28 @@ describe("file: every worked case holds, and the file is closed and opened again
   itConforms(openFile, { reopenEvery: 3 });
 });
 
+describe("a transaction of a client", () => {
+  for (const kind of ["memory:", "file:"]) {
+    it(`${kind} comes whole, so that no other call is queued in it`, async () => {
+      await using client = new HotKV({ url: kind === "file:" ? freshUrl() : kind });
+      const alone = [client.command("multi"), client.pipeline([["SET", "text", 1], ["MULTI"], ["SET", "text", 2]])];
+      for (const refused of alone)
+        await assert.rejects(refused, { code: "ERR", message: /MULTI is not offered by itself/ });
+      assert.equal(await client.get("text"), null);
+      const replies = await client.pipeline([
+        ["MULTI"],
+        ["SET", "text", 3],
+        ["EXEC"],
+        ["MULTI"],
+        ["SET", "text", 4],
+        ["DISCARD"],
+      ]);
+      assert.deepEqual(replies, ["OK", "QUEUED", ["OK"], "OK", "QUEUED", "OK"]);
+      assert.equal(await client.get("text"), "3");
+    });
+  }
+});
+
 describe("file:", () => {
   it("a budget outlives the process that spent it", () => {
     const url = freshUrl();

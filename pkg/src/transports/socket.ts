@@ -3,6 +3,7 @@ import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { integer } from "../resp/decode.ts";
 import { argumentText } from "../resp/encode.ts";
+import { assertEnded } from "../transaction.ts";
 import type { Transport } from "../transport.ts";
 
 type Client = ReturnType<typeof createClient>;
@@ -39,6 +40,7 @@ export class SocketTransport implements Transport {
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
     if (this.#closed) throw clientClosed();
+    assertEnded(commands);
     const asked = commands.map((command) => command.map((argument, index) => bytesOf(argumentText(index, argument))));
     const opening = this.#connected();
     const client = await opening;
