@@ -127,13 +127,14 @@ pub(crate) struct Decimal {
     pub scale: u64,
 }
 
-/// The decimal that `text` spells: digits, and perhaps a point and up to `places` more of them, of which there may be 19.
+/// The decimal that `text` spells: up to `most` digits, and perhaps a point and up to `places` more of them, of which there may
+/// be 19.
 #[inline(never)]
-pub(crate) fn parse_decimal(text: &[u8], places: usize) -> Option<Decimal> {
+pub(crate) fn parse_decimal(text: &[u8], most: usize, places: usize) -> Option<Decimal> {
     let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
     let (whole, rest) = text.split_at(point);
     let fraction = rest.get(1..).unwrap_or_default();
-    if whole.is_empty() || fraction.len() > places || rest.len() == 1 {
+    if whole.is_empty() || whole.len() > most || fraction.len() > places || rest.len() == 1 {
         return None;
     }
     let mut decimal = Decimal { whole: digits(whole)?, fraction: digits(fraction)?, scale: 1 };

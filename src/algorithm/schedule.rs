@@ -45,7 +45,7 @@ impl Tat {
             Some((b'-', rest)) => (true, rest),
             _ => (false, text),
         };
-        let Decimal { whole, fraction, scale } = parse_decimal(text, 9)?;
+        let Decimal { whole, fraction, scale } = parse_decimal(text, usize::MAX, 9)?;
         if negative {
             return Some(Self::at(0));
         }

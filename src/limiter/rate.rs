@@ -30,7 +30,7 @@ impl Rate {
     /// [`ErrorKind::InvalidRate`].
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let read = || {
-            let Decimal { whole, fraction, scale } = parse_decimal(text, 6)?;
+            let Decimal { whole, fraction, scale } = parse_decimal(text, 15, 6)?;
             let digits = whole.saturating_mul(scale).saturating_add(fraction);
             let written = text.len().saturating_sub(usize::from(scale > 1));
             let text = checked(text).ok()?.into();

@@ -7,6 +7,8 @@ use crate::number::parse_decimal;
 const UNITS: [(&[u8], u64); 6] =
     [(b"ms", 1), (b"s", 1000), (b"m", 60_000), (b"h", 3_600_000), (b"d", 86_400_000), (b"w", 604_800_000)];
 
+/// Digits before the point.
+const MOST_DIGITS: usize = 16;
 /// Digits after the point are counted in `10^-18`.
 const MOST_DECIMALS: usize = 18;
 const ONE: u64 = 1_000_000_000_000_000_000;
@@ -23,7 +25,7 @@ pub fn parse(text: &str) -> Option<Positive> {
         let letters = after.iter().take_while(|letter| letter.is_ascii_lowercase()).count();
         let (unit, after) = after.split_at_checked(letters)?;
         let (_, ms) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
-        let decimal = parse_decimal(number, MOST_DECIMALS)?;
+        let decimal = parse_decimal(number, MOST_DIGITS, MOST_DECIMALS)?;
         whole = whole.checked_add(decimal.whole.checked_mul(ms)?)?;
         let decimals = decimal.fraction.checked_mul(ONE.checked_div(decimal.scale)?)?;
         fraction = fraction.checked_add(u128::from(decimals).checked_mul(u128::from(ms))?)?;
@@ -88,6 +90,7 @@ mod tests {
             "1s-1s",
             "9007199254740992ms",
             "99999999999999999s",
+            "00000000000000001s",
             "1.0000000000000000001s",
             "∞s",
             "1µs",

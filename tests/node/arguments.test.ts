@@ -333,8 +333,6 @@ describe("F30: text that could become other text is refused", () => {
 
 describe("what is wrong with a store elsewhere is found when its client is made", () => {
   const wrong: readonly (readonly [object, string])[] = [
-    [{ url: "https://" }, "url"],
-    [{ url: "hotkv://127.0.0.1:99999" }, "url"],
     [{ url: "file:///limits%zz.db" }, "url"],
     ...[0, -1, 1.5, Number.NaN, 2 ** 31, "5", null].map((timeoutMs) => [{ timeoutMs }, "timeoutMs"] as const),
     [{ token: 5 }, "token"],

@@ -3,6 +3,7 @@ import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { decodeReplies, decodeText } from "../resp/decode.ts";
 import { encodeWire } from "../resp/encode.ts";
+import { unended } from "../transaction.ts";
 import type { Transport } from "../transport.ts";
 import { DenialCache } from "./denials.ts";
 import { createLimiter, dropLimiter } from "./directory.ts";
@@ -193,9 +194,7 @@ export class ObjectsTransport implements Transport {
   #transaction(commands: readonly Command[]): (Reply | Promise<Reply>)[] {
     const end = nameOf(commands.at(-1) ?? ["EXEC"]);
     if (end !== "EXEC" && end !== "DISCARD") {
-      const error = HotKVError.fromReply(
-        "ERR MULTI is not offered by itself here; send it with its EXEC in one pipeline",
-      );
+      const error = unended();
       return commands.map(() => error);
     }
     const inner = commands.slice(1, -1);
