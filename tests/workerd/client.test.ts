@@ -232,4 +232,15 @@ describe("a store that does not answer in time", () => {
     assert.deepEqual(allowed, { denied: false, retryAfterMs: -1, ...unknown });
     assert.deepEqual(denied, { denied: true, retryAfterMs: null, ...unknown });
   });
+
+  it("every command of a call that fails is told so", async () => {
+    await worker.count(400);
+    const commands = Array.from({ length: 3 }, () => ["GCRA.LIMIT", "k", 60_000, 10]);
+    const replies = await worker.ask<Failure[]>("/parallel", { options: fresh({ timeoutMs: 50 }), commands });
+    await worker.count();
+    assert.deepEqual(
+      replies.map(({ code, retryable }) => [code, retryable]),
+      commands.map(() => ["STORE_UNAVAILABLE", true]),
+    );
+  });
 });
