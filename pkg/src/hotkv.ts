@@ -50,8 +50,9 @@ export abstract class Client implements AsyncDisposable {
   async gcraLimit(key: string, period: number, burst: number, count = 1): Promise<GcraLimitResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.gcraLimit(key, period, burst, count);
-    const call = calls.gcraLimit(key, period, burst, count);
-    return await this.#decide(call, [0, burst, NaN, -1, NaN], [1, burst, NaN, NaN, NaN]);
+    return await this.#decide(calls.gcraLimit(key, period, burst, count), (allowed) =>
+      allowed ? [0, burst, NaN, -1, NaN] : [1, burst, NaN, NaN, NaN],
+    );
   }
 
   /** Forgets the keys' states; how many existed. */
@@ -85,8 +86,9 @@ export abstract class Client implements AsyncDisposable {
   async rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): Promise<RateLimitCheckResult> {
     const engine = this.#engine ?? this.#ready();
     if (engine !== undefined) return engine.rateLimitCheck(name, key, options);
-    const call = calls.rateLimitCheck(name, key, calls.costOf(options));
-    return await this.#decide(call, [1, NaN, 0, NaN, NaN], [0, NaN, NaN, NaN, NaN]);
+    return await this.#decide(calls.rateLimitCheck(name, key, calls.costOf(options)), (allowed) =>
+      allowed ? [1, NaN, 0, NaN, NaN] : [0, NaN, NaN, NaN, NaN],
+    );
   }
 
   /** What {@link Client.rateLimitCheck} of cost 1 would answer; nothing is counted. */
@@ -219,14 +221,13 @@ export abstract class Client implements AsyncDisposable {
   }
 
   /** Runs a check; when the store does not answer, what the user chose stands in for its reply. */
-  async #decide<T>(call: calls.Call<T>, allowed: Reply, denied: Reply): Promise<T> {
-    try {
-      return call.read(orThrow(await this.#ask(call.command)));
-    } catch (error) {
-      const choice = this.#onUnavailable;
-      if (choice === "throw" || !(error instanceof HotKVError) || error.code !== "STORE_UNAVAILABLE") throw error;
-      return { ...call.read(choice === "allow" ? allowed : denied), unavailable: true };
-    }
+  #decide<T>(call: calls.Call<T>, standIn: (allowed: boolean) => Reply): Promise<T> {
+    const decision = this.#run(call);
+    if (this.#onUnavailable === "throw") return decision;
+    return decision.catch((error) => {
+      if (!(error instanceof HotKVError) || error.code !== "STORE_UNAVAILABLE") throw error;
+      return { ...call.read(standIn(this.#onUnavailable === "allow")), unavailable: true };
+    });
   }
 
   async #run<T>(call: calls.Call<T>): Promise<T> {
@@ -234,10 +235,9 @@ export abstract class Client implements AsyncDisposable {
   }
 
   /** The reply to one command; its error is in its place. */
-  #ask(command: Command): Reply | Promise<Reply> {
+  #ask(command: Command): Promise<Reply> {
     this.#ready();
-    if (this.#transport?.ask !== undefined) return this.#transport.ask(command);
-    return this.pipeline([command]).then(([reply = null]) => reply);
+    return this.#transport?.ask?.(command) ?? this.pipeline([command]).then(([reply = null]) => reply);
   }
 }
 

@@ -8,7 +8,7 @@ export interface Transport {
    */
   send(commands: readonly Command[]): Promise<readonly Reply[]>;
   /** As {@link Transport.send} of one command, where that can be had for less. It may reject with the command's own error. */
-  ask?(command: Command): Reply | Promise<Reply>;
+  ask?(command: Command): Promise<Reply>;
   /** Lets go of whatever is open. Calls after it reject with `"CLOSED"`. */
   close(): Promise<void>;
 }

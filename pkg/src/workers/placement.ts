@@ -3,7 +3,7 @@ import type { Argument } from "../reply.ts";
 
 /*
  * Which Durable Object holds what. A name says what kind of thing it holds, in which namespace, and which one, so that no two
- * of them ever share an object by accident. NAMESPACE is as `encodeURIComponent` has it:
+ * of them ever share an object by accident:
  *
  *   key:NAMESPACE:TAG  slot:NAMESPACE:NUMBER  limiter:NAMESPACE:NAME  policy:NAMESPACE:NAME  directory:NAMESPACE
  */
@@ -46,7 +46,7 @@ export function namedObject(kind: "limiter" | "policy", namespace: string, name:
 
 /** The name of the object that knows the namespace's limiters. */
 export function directoryObject(namespace: string): string {
-  return `directory:${namespace}`;
+  return `directory:${encodeURIComponent(namespace)}`;
 }
 
 /** A name that the platform takes: one over 512 bytes is replaced by its SHA-256. */
@@ -84,7 +84,7 @@ function tagOfBytes(key: Uint8Array): Uint8Array {
 }
 
 function objectName(kind: Kind, namespace: string, rest: string): string {
-  return `${kind}:${namespace}:${rest}`;
+  return `${kind}:${encodeURIComponent(namespace)}:${rest}`;
 }
 
 /** Bytes that are no text, with a byte in front that no text begins with: they are never taken for some. */

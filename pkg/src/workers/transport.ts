@@ -58,62 +58,50 @@ interface Stub {
 
 /** Commands for one object, gathered until the present turn ends. */
 interface Call {
-  readonly object: string;
   readonly commands: Command[];
   reads: boolean;
-  /** What those who joined the first wait for; most often nobody does. */
-  joined: PromiseWithResolvers<readonly Reply[]> | undefined;
+  readonly replies: Promise<readonly Reply[]>;
 }
 
-/** What requests share of a namespace: plain data only. */
-interface Shared {
-  /** The namespace as objects' names have it. */
-  readonly namespace: string;
-  readonly denials: DenialCache;
-}
+/** Refusals by binding and namespace. A binding is the same object for every request of an isolate. */
+const denialsOf = new WeakMap<object, Map<string, DenialCache>>();
 
-/** A binding is the same object for every request of an isolate. */
-const sharedOf = new WeakMap<object, Map<string, Shared>>();
-
-function shared(binding: object, namespace: string, placement: Placement, jurisdiction = ""): Shared {
-  let scopes = sharedOf.get(binding);
+/** The refusals that are known of a binding's objects in a scope. */
+function denialsIn(binding: object, scope: string): DenialCache {
+  let scopes = denialsOf.get(binding);
   if (scopes === undefined) {
     scopes = new Map();
-    sharedOf.set(binding, scopes);
+    denialsOf.set(binding, scopes);
   }
-  const scope = `${jurisdiction} ${placement} ${namespace}`;
-  let known = scopes.get(scope);
-  if (known === undefined) {
-    known = { namespace: encodeURIComponent(namespace), denials: new DenialCache() };
-    scopes.set(scope, known);
+  let denials = scopes.get(scope);
+  if (denials === undefined) {
+    denials = new DenialCache();
+    scopes.set(scope, denials);
   }
-  return known;
+  return denials;
 }
 
 /** Durable Objects: each command goes to the object that holds its key. What goes to one object in one turn is one call. */
 export class ObjectsTransport implements Transport {
   readonly #objects: ObjectNamespace;
-  /** As objects' names have it. */
   readonly #namespace: string;
   readonly #placement: Placement;
   readonly #options: ObjectsOptions;
   readonly #timeoutMs: number | undefined;
   readonly #denyCacheMs: number;
   readonly #denials: DenialCache;
-  /** The calls of this turn: one, most often. */
-  #calls: readonly Call[] = [];
+  readonly #calls = new Map<string, Call>();
   #closed = false;
 
   constructor(options: ObjectsOptions) {
     const { binding, namespace = "default", placement = "tag", jurisdiction } = options;
     this.#objects = jurisdiction === undefined ? binding : (binding.jurisdiction?.(jurisdiction) ?? binding);
-    const { namespace: named, denials } = shared(binding, namespace, placement, jurisdiction);
-    this.#namespace = named;
+    this.#namespace = namespace;
     this.#placement = placement;
     this.#options = options;
     this.#timeoutMs = options.timeoutMs;
     this.#denyCacheMs = options.denyCacheMs ?? 1000;
-    this.#denials = denials;
+    this.#denials = denialsIn(binding, `${jurisdiction ?? ""} ${placement} ${namespace}`);
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
@@ -143,7 +131,7 @@ export class ObjectsTransport implements Transport {
   }
 
   /** One command, in as few turns and calls as there can be: most requests ask one thing. */
-  ask(command: Command): Reply | Promise<Reply> {
+  ask(command: Command): Promise<Reply> {
     if (this.#closed || nameOf(command) === "MULTI") return this.send([command]).then(([reply = null]) => reply);
     return this.#one(command);
   }
@@ -152,7 +140,7 @@ export class ObjectsTransport implements Transport {
     this.#closed = true;
   }
 
-  #one(command: Command): Reply | Promise<Reply> {
+  async #one(command: Command): Promise<Reply> {
     if (nameOf(command) === "QUIT") return "OK";
     const asked = Date.now();
     if (this.#denyCacheMs > 0) {
@@ -172,8 +160,14 @@ export class ObjectsTransport implements Transport {
         };
         return route.step === "create" ? createLimiter(command, steps) : dropLimiter(command, steps);
       }
-      case "object":
-        return this.#gather(route.object, command, route.reads);
+      case "object": {
+        const { epoch } = this.#denials;
+        const call = this.#callTo(route.object, route.reads);
+        const index = call.commands.push(command) - 1;
+        const reply = (await call.replies)[index] ?? null;
+        if (this.#denyCacheMs > 0) this.#denials.note(command, reply, asked, epoch, this.#denyCacheMs);
+        return reply;
+      }
     }
   }
 
@@ -222,59 +216,58 @@ export class ObjectsTransport implements Transport {
     }
     const [object = directoryObject(this.#namespace)] = objects;
     for (const command of inner) this.#denials.answer(command, Date.now());
-    return commands.map((command) => this.#gather(object, command, false));
+    const replies = this.#ask(object, commands, false);
+    return commands.map((_, index) => replies.then((replies) => replies[index] ?? null));
   }
 
-  /** Commands that go to `object` one after the other. */
-  #ask(object: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
-    return Promise.all(commands.map((command) => this.#gather(object, command, reads)));
+  /** Adds commands to the call that goes to `object` when this turn ends. */
+  async #ask(object: string, commands: readonly Command[], reads: boolean): Promise<readonly Reply[]> {
+    const call = this.#callTo(object, reads);
+    const from = call.commands.length;
+    call.commands.push(...commands);
+    return (await call.replies).slice(from, from + commands.length);
   }
 
-  /** The reply to a command, which goes to `object` when this turn ends, with all others of the turn. */
-  #gather(object: string, command: Command, reads: boolean): Promise<Reply> {
-    const call = this.#calls.find((call) => call.object === object);
-    if (call === undefined) return this.#callSoon({ object, commands: [command], reads, joined: undefined });
+  /** The call that goes to `object` when this turn ends. */
+  #callTo(object: string, reads: boolean): Call {
+    let call = this.#calls.get(object);
+    if (call === undefined) {
+      const commands: Command[] = [];
+      call = { commands, reads, replies: this.#callSoon(object, commands) };
+      this.#calls.set(object, call);
+    }
     call.reads &&= reads;
-    call.joined ??= Promise.withResolvers();
-    const index = call.commands.push(command) - 1;
-    return call.joined.promise.then((replies) => replies[index] ?? null);
+    return call;
   }
 
-  /** Sends a call when this turn ends; the reply to its first command. */
-  async #callSoon(call: Call): Promise<Reply> {
-    this.#calls = [...this.#calls, call];
-    const asked = Date.now();
-    const { epoch } = this.#denials;
+  async #callSoon(object: string, commands: readonly Command[]): Promise<readonly Reply[]> {
+    const name = await shortened(object);
+    const reads = this.#calls.get(object)?.reads ?? false;
+    this.#calls.delete(object);
+    const alone = commands.length === 1 ? decisionOf(commands[0] as Command) : undefined;
+    const ask: (stub: Stub) => Promise<Wire | Unavailable> = alone ?? executing(encodeWire(commands));
+    let answer: Wire | Unavailable;
     try {
-      const name = await shortened(call.object);
-      this.#calls = this.#calls.filter((other) => other !== call);
-      const { commands } = call;
-      const alone = commands.length === 1 ? decisionOf(commands[0] as Command) : undefined;
-      const ask: (stub: Stub) => Promise<Wire | Unavailable> = alone ?? executing(encodeWire(commands));
-      let answer: Wire | Unavailable;
       try {
         answer = await this.#call(name, ask);
       } catch (error) {
         // Only what changes nothing can be asked twice: the platform never says that a call did not run.
-        if (!call.reads || !isRetryable(error)) throw error;
+        if (!reads || !isRetryable(error)) throw error;
         answer = await this.#call(name, ask);
       }
-      const replies = alone !== undefined && typeof answer === "string" ? [readDecision(answer)] : repliesOf(answer);
-      if (replies.length !== commands.length) {
-        throw new HotKVError("STORE_UNAVAILABLE", `${replies.length} replies came to ${commands.length} commands`);
-      }
-      if (this.#denyCacheMs > 0) {
-        for (const [index, command] of commands.entries()) {
-          this.#denials.note(command, replies[index] ?? null, asked, epoch, this.#denyCacheMs);
-        }
-      }
-      call.joined?.resolve(replies);
-      return replies[0] ?? null;
     } catch (cause) {
-      const error = unavailable(cause);
-      call.joined?.reject(error);
-      throw error;
+      if (cause instanceof HotKVError) throw cause;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      const details = { cause, retryable: isRetryable(cause) };
+      throw new HotKVError("STORE_UNAVAILABLE", `the Durable Object did not answer: ${why}`, details);
     }
+    if (typeof answer === "object" && "unavailable" in answer) {
+      throw new HotKVError("STORE_UNAVAILABLE", answer.unavailable, { retryable: true });
+    }
+    if (alone !== undefined && typeof answer === "string") return [readDecision(answer)];
+    const replies = typeof answer === "string" ? decodeText(answer) : decodeReplies(answer);
+    if (replies.length === commands.length) return replies;
+    throw new HotKVError("STORE_UNAVAILABLE", `${replies.length} replies came to ${commands.length} commands`);
   }
 
   #call(name: string, ask: (stub: Stub) => Promise<Wire | Unavailable>): Promise<Wire | Unavailable> {
@@ -328,24 +321,9 @@ function decisionOf(command: Command): ((stub: Stub) => Promise<string | Unavail
   return undefined;
 }
 
-/** The replies that an object gave in the protocol. */
-function repliesOf(answer: Wire | Unavailable): readonly Reply[] {
-  if (typeof answer === "string") return decodeText(answer);
-  if (answer instanceof Uint8Array) return decodeReplies(answer);
-  throw new HotKVError("STORE_UNAVAILABLE", answer.unavailable, { retryable: true });
-}
-
-/** What a call that failed rejects with. */
-function unavailable(cause: unknown): HotKVError {
-  if (cause instanceof HotKVError) return cause;
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const details = { cause, retryable: isRetryable(cause) };
-  return new HotKVError("STORE_UNAVAILABLE", `the Durable Object did not answer: ${why}`, details);
-}
-
 /** The reply that an object gave as text: what JSON is, an array; digits with commas in between; or an error. */
 function readDecision(text: string): Reply {
-  if (text[0] === "[") return JSON.parse(text);
+  if (text.startsWith("[")) return JSON.parse(text);
   if (text >= "A") return HotKVError.fromReply(text);
   return text.split(",").map((digits) => {
     const integer = Number(digits);
