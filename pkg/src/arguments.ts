@@ -32,13 +32,14 @@ export function invalidUrl(url: string, allowed: string): HotKVError {
 /** Makes the error of a wrong argument; a client's is another than a valve's. */
 type Complaint = (argument: string, value: unknown, allowed: string) => Error;
 
-/** Throws unless `value` is an integer from 1 to 2^53 - 1. */
+/** Throws unless `value` is an integer from 1 to `most`, which is 2^53 - 1 when left out. */
 export function assertPositive(
   argument: string,
   value: unknown,
   complaint: Complaint = invalidArgument,
+  most = MAX_INTEGER,
 ): asserts value is number {
-  if (!isPositive(value)) throw complaint(argument, value, `an integer from 1 to ${MAX_INTEGER}`);
+  if (!isPositive(value) || value > most) throw complaint(argument, value, `an integer from 1 to ${most}`);
 }
 
 /** Whether `value` is an integer from 1 to 2^53 - 1. */
@@ -46,22 +47,23 @@ export function isPositive(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Throws unless `value` is an object: an options argument in the place of which a number would be ignored. */
-export function assertOptions(argument: string, value: unknown): asserts value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidArgument(argument, value, "an object");
-  }
-}
-
-/** Throws when `value` has a field that is not one of these: a misspelled one would be ignored. */
+/**
+ * Throws unless `value` is an object with no other fields than these: one that is misspelled, or another library's, would be
+ * ignored. `at` is what holds the fields, when that is not the options themselves.
+ */
 export function assertFields(
-  value: object,
+  value: unknown,
   fields: readonly string[],
   at = "",
   complain: Complaint = invalidArgument,
-): void {
+): asserts value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw complain(at || "options", value, "an object");
+  }
   for (const [field, given] of Object.entries(value)) {
-    if (!fields.includes(field)) throw complain(at + field, given, `left out: fields are ${fields.join(", ")}`);
+    if (!fields.includes(field)) {
+      throw complain(at ? `${at}.${field}` : field, given, `left out: fields are ${fields.join(", ")}`);
+    }
   }
 }
 
@@ -78,9 +80,7 @@ export function assertRemote({
   readonly password?: unknown;
   readonly timeoutMs?: unknown;
 } = {}): void {
-  if (!isPositive(timeoutMs) || timeoutMs > LONGEST_TIMER_MS) {
-    throw invalidArgument("timeoutMs", timeoutMs, `an integer from 1 to ${LONGEST_TIMER_MS}`);
-  }
+  assertPositive("timeoutMs", timeoutMs, invalidArgument, LONGEST_TIMER_MS);
   for (const [name, secret] of Object.entries({ token, password })) {
     if (secret !== undefined) assertName(name, secret);
   }

@@ -1,12 +1,4 @@
-import {
-  ALGORITHMS,
-  assertFields,
-  assertName,
-  assertOneOf,
-  assertOptions,
-  assertPositive,
-  invalidArgument,
-} from "./arguments.ts";
+import { ALGORITHMS, assertFields, assertName, assertOneOf, assertPositive, invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { Command, Reply } from "./reply.ts";
 import { mapOf } from "./resp/decode.ts";
@@ -40,7 +32,7 @@ export function gcraLimit(key: string, period: number, burst: number, count: num
 }
 
 export function gcraReset(keys: readonly string[]): Call<number> {
-  return { command: ["GCRA.RESET", ...names("key", keys)], read: readInteger };
+  return { command: ["GCRA.RESET", ...names(keys)], read: readInteger };
 }
 
 export function rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions): Call<void> {
@@ -60,7 +52,7 @@ export function rateLimitCheck(name: string, key: string, cost: number): Call<Ra
 /** The cost in `options`: 1 when it is left out. */
 export function costOf(options: { readonly cost?: number } | undefined): number {
   if (options === undefined) return 1;
-  assertOptions("options", options);
+  assertFields(options, ["cost"]);
   return options.cost === undefined ? 1 : options.cost;
 }
 
@@ -103,11 +95,11 @@ export function set(key: string, value: string | number, options: SetOptions): C
 }
 
 export function del(keys: readonly string[]): Call<number> {
-  return { command: ["DEL", ...names("key", keys)], read: readInteger };
+  return { command: ["DEL", ...names(keys)], read: readInteger };
 }
 
 export function exists(keys: readonly string[]): Call<number> {
-  return { command: ["EXISTS", ...names("key", keys)], read: readInteger };
+  return { command: ["EXISTS", ...names(keys)], read: readInteger };
 }
 
 export function type(key: string): Call<string> {
@@ -156,10 +148,10 @@ function keyed<T>(command: string, key: string, read: (reply: Reply) => T): Call
   return { command: [command, key], read };
 }
 
-function names(argument: string, given: readonly string[]): readonly string[] {
-  if (given.length === 0) throw invalidArgument(`${argument}s`, given, `at least one ${argument}`);
-  for (const name of given) assertName(argument, name);
-  return given;
+function names(keys: readonly string[]): readonly string[] {
+  if (keys.length === 0) throw invalidArgument("keys", keys, "at least one key");
+  for (const key of keys) assertName("key", key);
+  return keys;
 }
 
 function limiterOptions(options: {
@@ -167,7 +159,6 @@ function limiterOptions(options: {
   readonly refill?: number | string;
   readonly drain?: number | string;
 }): string[] {
-  assertOptions("options", options);
   assertFields(options, ["algo", "refill", "drain"]);
   const { algo } = options;
   const given: string[] = [];
@@ -193,7 +184,6 @@ function limiterOptions(options: {
 }
 
 function setOptions(options: SetOptions): (string | number)[] {
-  assertOptions("options", options);
   assertFields(options, ["ex", "px", "nx", "xx", "keepTtl"]);
   const given: (string | number)[] = [];
   for (const field of ["ex", "px"] as const) {

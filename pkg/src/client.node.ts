@@ -1,6 +1,3 @@
-import { setSocket } from "./client.ts";
-import { SocketTransport } from "./transports/socket.ts";
-
-setSocket((url, options) => ({ transport: new SocketTransport(url, options) }));
+import "./socket.node.ts";
 
 export * from "./client.ts";

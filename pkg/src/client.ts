@@ -4,10 +4,12 @@
  * @module tidegate/client
  */
 
-import { assertRemote, invalidArgument, invalidUrl } from "./arguments.ts";
+import { assertFields, assertRemote, invalidArgument, invalidUrl } from "./arguments.ts";
 import { type Backend, Client, type UnavailableOptions } from "./hotkv.ts";
+import { places } from "./places.ts";
 import { HttpTransport } from "./transports/http.ts";
-import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
+import type { Rate, ValveOptions } from "./valve/index.ts";
+import { ValveBase } from "./valve/valve.ts";
 
 export { HotKVError, type HotKVErrorDetails } from "./errors.ts";
 export type { Client } from "./hotkv.ts";
@@ -28,18 +30,6 @@ export interface HotKVOptions extends UnavailableOptions {
   readonly timeoutMs?: number;
 }
 
-/** How to open a `hotkv://` URL, where the runtime has sockets. */
-let openSocket: ((url: string, options: HotKVOptions) => Backend) | undefined;
-
-/**
- * Says how `hotkv://` is opened; the entry points of runtimes with sockets do.
- *
- * @internal
- */
-export function setSocket(open: (url: string, options: HotKVOptions) => Backend): void {
-  openSocket = open;
-}
-
 /**
  * HotKV's client over the network: the same methods as everywhere, and no engine inside.
  *
@@ -55,14 +45,14 @@ export class HotKV extends Client {
 }
 
 function opener(options: HotKVOptions): () => Backend {
+  assertFields(options, ["url", "token", "password", "timeoutMs", "onUnavailable"]);
   assertRemote(options);
-  const given = String(options?.url);
+  const given = String(options.url);
   const url = URL.canParse(given) ? given : "";
+  const { socket } = places;
   if (/^https?:\/\//.test(url)) return () => ({ transport: new HttpTransport(url, options) });
-  const open = openSocket;
-  if (open !== undefined && /^hotkvs?:\/\//.test(url)) return () => open(url, options);
-  const socket = open === undefined ? "" : " or hotkv://HOST:PORT";
-  throw invalidUrl(given, `https://HOST${socket}; memory: and file: are in tidegate`);
+  if (socket && /^hotkvs?:\/\//.test(url)) return socket(url, options);
+  throw invalidUrl(given, `https://HOST${socket ? " or hotkv://HOST:PORT" : ""}; memory: and file: are in tidegate`);
 }
 
 /** Paces jobs against a policy that every worker of a namespace shares, in the store it is given. */

@@ -1,5 +1,5 @@
 import { gcraLimit, rateLimitCheck } from "../wasm/tidegate.js";
-import { assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
+import { assertFields, assertPositive, invalidArgument } from "./arguments.ts";
 import * as calls from "./calls.ts";
 import { HotKVError } from "./errors.ts";
 import * as wasm from "./module.ts";
@@ -51,6 +51,7 @@ export class Engine implements Disposable {
   readonly #clock: (() => number) | undefined;
 
   constructor(options: EngineOptions = {}) {
+    assertFields(options, OPTIONS);
     assertEngineOptions(options);
     const { maxKeys, maxLimiters, clock } = options;
     this.#clock = clock;
@@ -344,10 +345,10 @@ export interface EngineStats {
   readonly memoryBytes: number;
 }
 
-/** Throws unless the options can make an engine. */
-export function assertEngineOptions(options: EngineOptions): void {
-  assertOptions("options", options);
-  const { maxKeys, maxLimiters, clock } = options;
+const OPTIONS = ["maxKeys", "maxLimiters", "clock"];
+
+/** Throws unless each of an engine's options can make one. */
+export function assertEngineOptions({ maxKeys, maxLimiters, clock }: EngineOptions): void {
   if (maxKeys !== undefined) assertPositive("maxKeys", maxKeys);
   if (maxLimiters !== undefined) assertPositive("maxLimiters", maxLimiters);
   if (clock !== undefined && typeof clock !== "function") throw invalidArgument("clock", clock, "a function");

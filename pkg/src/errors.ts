@@ -32,8 +32,7 @@ export class HotKVError extends Error {
 
   /** The error that an error reply such as `WRONGTYPE Operation against …` stands for. */
   static fromReply(text: string): HotKVError {
-    const space = text.indexOf(" ");
-    return new HotKVError(space < 0 ? text : text.slice(0, space), text);
+    return new HotKVError(text.split(" ", 1)[0] as string, text);
   }
 }
 

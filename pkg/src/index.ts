@@ -15,7 +15,8 @@ import { places } from "./places.ts";
 import type { Command, Reply } from "./reply.ts";
 import { assertEnded } from "./transaction.ts";
 import { HttpTransport } from "./transports/http.ts";
-import { type Rate, ValveBase, type ValveOptions } from "./valve/index.ts";
+import type { Rate, ValveOptions } from "./valve/index.ts";
+import { ValveBase } from "./valve/valve.ts";
 
 export type { EngineStats } from "./engine.ts";
 export type { HotKVErrorDetails } from "./errors.ts";
@@ -25,32 +26,7 @@ export type * from "./results.ts";
 export type { Flow, Session } from "./session.ts";
 export { type SimulatedRule, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 export type { Transport } from "./transport.ts";
-export type {
-  AdmitOptions,
-  AdmitResult,
-  BlockedBy,
-  Concurrency,
-  FetchInit,
-  Interval,
-  JobContext,
-  KnownFields,
-  OptionsArgument,
-  Rate,
-  RateRule,
-  ReserveOptions,
-  ReserveResult,
-  RunOptions,
-  Scoped,
-  ScopeOf,
-  Store,
-  Timers,
-  ValveErrorCode,
-  ValveErrorDetails,
-  ValveEvents,
-  ValveOptions,
-  ValveStats,
-} from "./valve/index.ts";
-export { ValveError } from "./valve/index.ts";
+export * from "./valve/index.ts";
 export { Engine, type EngineOptions, HotKVError };
 
 /** Where a {@link HotKV} keeps its budgets, and how. */
@@ -100,13 +76,14 @@ const KINDS = "memory:, file:PATH, https://HOST or hotkv://HOST:PORT";
 const FIELDS = ["url", "token", "password", "timeoutMs", "onUnavailable", "maxKeys", "maxLimiters", "clock"];
 
 function opener(options: HotKVOptions): () => Backend {
-  assertEngineOptions(options);
   // Ignored, it would leave every isolate with budgets of its own.
-  const { binding } = options as { readonly binding?: unknown };
+  const { binding } = Object(options) as { readonly binding?: unknown };
   if (binding !== undefined) throw invalidArgument("binding", binding, "given to the HotKV of tidegate/workers");
   assertFields(options, FIELDS);
+  assertEngineOptions(options);
+  const { maxKeys, maxLimiters, clock } = options;
   const url = String(options.url ?? "memory:");
-  if (url === "memory:") return () => ({ engine: new Engine(options) });
+  if (url === "memory:") return () => ({ engine: new Engine({ maxKeys, maxLimiters, clock } as EngineOptions) });
   const file = url.startsWith("file:");
   if (!file && !URL.canParse(url)) throw invalidUrl(url, KINDS);
   if (!file) assertRemote(options);

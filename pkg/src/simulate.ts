@@ -1,5 +1,5 @@
 import { addRule as add, simulate as send } from "../wasm/tidegate.js";
-import { assertOptions, assertPositive, invalidArgument } from "./arguments.ts";
+import { assertFields, assertPositive, invalidArgument } from "./arguments.ts";
 import { BATCH, type Core, column, withSimulation } from "./module.ts";
 
 /** The kinds of rules that the module knows. */
@@ -77,7 +77,7 @@ export interface SimulationResult {
  * @throws HotKVError with code `"INVALID_ARGUMENT"`, when a rule, a time or a cost is wrong.
  */
 export function simulate(rules: readonly SimulatedRule[], options: SimulationOptions): SimulationResult {
-  assertOptions("options", options);
+  assertFields(options, ["times", "costs", "levels"]);
   const { times, costs, levels = false } = options;
   if (!Array.isArray(rules)) throw invalidArgument("rules", rules, "an array of rules");
   if (rules.length === 0 || rules.length > 16) throw invalidArgument("rules", rules, "1 to 16 rules");
@@ -119,8 +119,10 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
   return result;
 }
 
+const RULE_FIELDS = ["algorithm", "limit", "interval", "burst", "rate"];
+
 function addRule({ at: core }: Core, rule: SimulatedRule, at: string): void {
-  assertOptions(at, rule);
+  assertFields(rule, RULE_FIELDS, at);
   assertPositive(`${at}.limit`, rule.limit);
   assertPositive(`${at}.interval`, rule.interval);
   switch (rule.algorithm) {

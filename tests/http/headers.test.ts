@@ -180,6 +180,8 @@ describe("options of the middleware", () => {
       ["key", "user"],
       ["cost", 5],
       ["skip", true],
+      // What express-rate-limit calls it would be ignored, and the address be the key.
+      ["keyGenerator", () => "key"],
     ] as const) {
       assert.throws(() => ask({ [argument]: value }), { code: "INVALID_ARGUMENT", argument }, `${argument} ${value}`);
     }
@@ -193,6 +195,7 @@ describe("options of the middleware", () => {
     for (const algorithm of ["nothing", "sliding-window"]) {
       assert.throws(() => ask({ policies: { ...policies, algorithm } }), { argument: "policies[0].algorithm" });
     }
+    assert.throws(() => ask({ policies: { ...policies, algo: "gcra" } }), { argument: "policies[0].algo" });
     for (const policy of [undefined, "10/m"]) {
       assert.throws(() => ask({ policies: [policy] }), { argument: "policies[0]" });
     }

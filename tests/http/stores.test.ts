@@ -191,6 +191,7 @@ describe("FixedWindowStore", () => {
     const client = new HotKV();
     assert.throws(() => new FixedWindowStore({ store: {} as never }), { argument: "store" });
     assert.throws(() => new FixedWindowStore({ store: client, prefix: 1 as never }), { argument: "prefix" });
+    assert.throws(() => new FixedWindowStore({ store: client, name: "a" } as never), { argument: "name" });
     assert.throws(() => make(client, 1.5), { argument: "windowMs" });
     await assert.rejects(new FixedWindowStore({ store: client }).increment("a"), { code: "INVALID_ARGUMENT" });
   });

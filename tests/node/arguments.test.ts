@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Engine, HotKV, HotKVError } from "tidegate";
+import { HotKV as NetworkClient } from "tidegate/client";
+import { openHost, serve } from "tidegate/server";
+import { HotKV as WorkerClient } from "../../pkg/dist/workers/client.js";
 
 const NOW = 1_764_547_200_000;
 const clock = () => NOW;
@@ -156,6 +159,12 @@ describe("a wrong kind of argument is never taken for another", () => {
       uri: (given) => new HotKV(given),
       // A Worker's budgets would be in each isolate, with the wrong import.
       binding: (given) => new HotKV(given),
+      costs: (given) => client.rateLimitCheck("l", "k", given),
+      maxkeys: (given) => new Engine(given),
+      namespace: (given) => new NetworkClient(Object.assign(given, { url: "https://example.com" })),
+      namspace: (given) => new WorkerClient(Object.assign(given, { binding: { idFromName() {} } })),
+      file: (given) => openHost(given),
+      pass: (given) => serve(openHost({}), given),
     };
     for (const [field, call] of Object.entries(wrong)) {
       await assert.rejects(async () => call(options({ [field]: "gcra" })), refusal(field, "gcra"), field);

@@ -12,10 +12,18 @@ const program = `
   console.log(JSON.stringify([engine.gcraLimit("a", 60000, 10).resetAfterMs, refused]));
 `;
 
-/** The program in one file, and the names of all files that went into it. */
-async function bundled(options: BuildOptions): Promise<{ code: string; inputs: string[] }> {
+/** Says whether the client knows the way to a server's socket. */
+const clientProgram = `
+  import { HotKV } from "tidegate/client";
+  let refused;
+  try { new HotKV({ url: "hotkv://127.0.0.1:1" }); } catch (error) { refused = error.argument; }
+  console.log(JSON.stringify(refused ?? "opens"));
+`;
+
+/** A program in one file, and the names of all files that went into it. */
+async function bundled(options: BuildOptions, contents = program): Promise<{ code: string; inputs: string[] }> {
   const result = await build({
-    stdin: { contents: program, resolveDir: fileURLToPath(new URL(".", import.meta.url)) },
+    stdin: { contents, resolveDir: fileURLToPath(new URL(".", import.meta.url)) },
     bundle: true,
     format: "esm",
     write: false,
@@ -36,7 +44,7 @@ describe("a bundle for a browser", () => {
   it("runs by itself, and holds no client of Redis, no SQLite and no second module", async () => {
     const { code, inputs } = await bundled({ platform: "browser", minify: true });
     assert.deepEqual(output(code), [6000, "url"]);
-    for (const input of inputs) assert.doesNotMatch(input, /redis|places\.node|store/, input);
+    for (const input of inputs) assert.doesNotMatch(input, /redis|\.node\.|store/, input);
   });
 });
 
@@ -49,6 +57,13 @@ describe("a bundle for Node", () => {
     });
     assert.deepEqual(output(code.replace("file:x.db", "nowhere:")), [6000, "url"]);
   });
+
+  it("of tidegate/client knows hotkv://, which one for a browser does not", async () => {
+    const forNode = await bundled({ platform: "node", external: ["@redis/client"] }, clientProgram);
+    assert.equal(output(forNode.code), "opens");
+    const forBrowser = await bundled({ platform: "browser" }, clientProgram);
+    assert.equal(output(forBrowser.code), "url");
+  });
 });
 
 describe("a bundle for a Worker", () => {
@@ -60,6 +75,6 @@ describe("a bundle for a Worker", () => {
       mainFields: ["module", "main"],
     });
     assert.match(code, /tidegate_bg\.wasm/);
-    for (const input of inputs) assert.doesNotMatch(input, /redis|places\.node|inline/, input);
+    for (const input of inputs) assert.doesNotMatch(input, /redis|\.node\.|inline/, input);
   });
 });

@@ -385,8 +385,26 @@ describe("what a caller hands over", () => {
       code: "INVALID_OPTIONS",
       field: "maxWaitMs",
     });
+    for (const name of ["admited", "constructor", undefined]) {
+      assert.throws(() => any.on(name, job), { code: "INVALID_OPTIONS", field: "name", value: name });
+    }
     assert.throws(() => any.on("admitted", 5), { code: "INVALID_OPTIONS", field: "listener" });
     const options = { namespace: "ns", rate: { limit: 1, interval: "1s" } } as const;
-    assert.throws(() => new Valve({ ...options, store: null as never }), { code: "INVALID_OPTIONS", field: "store" });
+    const wrong: readonly (readonly [field: string, value: unknown])[] = [
+      ["store", null],
+      ["store", {}],
+      ["seed", "7"],
+      ["seed", -1],
+      ["seed", Number.NaN],
+      ["spreadMs", 60_001],
+      ["timers", null],
+      ["timers", { now: () => 0, set: () => 0 }],
+    ];
+    for (const [field, value] of wrong) {
+      const given = { ...options, [field]: value } as never;
+      assert.throws(() => new Valve(given), { code: "INVALID_OPTIONS", field, value }, `${field} ${value}`);
+    }
+    assert.throws(() => new Valve({ ...options, queue: { maxWaiting: 0 } }), { field: "queue.maxWaiting", value: 0 });
+    assert.throws(() => new Valve({ ...options, stroe: 1 } as never), { field: "stroe", value: 1 });
   });
 });

@@ -1,8 +1,8 @@
 import {
   ALGORITHMS,
+  assertFields,
   assertFunctions,
   assertOneOf,
-  assertOptions,
   assertPositive,
   invalidArgument,
 } from "../arguments.ts";
@@ -89,6 +89,20 @@ interface Decided {
   readonly unavailable: true | undefined;
 }
 
+/** The options of every middleware: of its guard, of how a client's address is found, and its own answer. */
+const OPTIONS = [
+  "store",
+  "policies",
+  "key",
+  "cost",
+  "skip",
+  "onUnavailable",
+  "legacyHeaders",
+  "proxies",
+  "ipv6Prefix",
+  "onDenied",
+];
+
 /** The problem type of a refusal, registered by draft-ietf-httpapi-ratelimit-headers. */
 const QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
@@ -102,6 +116,7 @@ export function createGuard<R>(
   options: GuardOptions<R>,
   fallbackKey: (request: R) => string,
 ): (request: R) => Promise<Verdict | undefined> {
+  assertFields(options, OPTIONS);
   const { store, key = fallbackKey, cost, skip, onUnavailable = "throw", legacyHeaders = false } = options;
   if (typeof store?.gcraLimit !== "function") throw invalidArgument("store", store, "a HotKV client");
   assertFunctions({ key, cost, skip });
@@ -245,7 +260,7 @@ function checkPolicies(policies: readonly HttpPolicy[]): void {
   const names = new Set<string>();
   for (const [index, policy] of policies.entries()) {
     const at = `policies[${index}]`;
-    assertOptions(at, policy);
+    assertFields(policy, ["name", "limit", "windowMs", "algorithm"], at);
     const { name, limit, windowMs, algorithm = "gcra" } = policy;
     if (typeof name !== "string" || !isFieldName(name)) {
       throw invalidArgument(`${at}.name`, name, "printable ASCII text, since headers carry it");

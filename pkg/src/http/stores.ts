@@ -4,7 +4,7 @@
  * @module tidegate/stores
  */
 
-import { assertName, assertPositive, invalidArgument } from "../arguments.ts";
+import { assertFields, assertName, assertPositive, invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { Command, Reply } from "../reply.ts";
@@ -51,6 +51,7 @@ export class FixedWindowStore {
 
   /** Checks the options; the library calls {@link FixedWindowStore.init} before the first hit. */
   constructor(options: FixedWindowStoreOptions) {
+    assertFields(options, ["store", "prefix"]);
     const { store, prefix = "hits" } = options;
     if (typeof store?.pipeline !== "function") throw invalidArgument("store", store, "a HotKV client");
     assertName("prefix", prefix);

@@ -54,7 +54,7 @@ class ReplyReader {
       case 0x3e: // >
         return this.#array(length(line), depth);
       case 0x25: // %
-        return this.#map(length(line), depth);
+        return mapOf(this.#array(length(line) * 2, depth) ?? []);
       default:
         throw protocolError(`a reply can't begin with byte ${kind}`);
     }
@@ -79,10 +79,6 @@ class ReplyReader {
     const replies: Reply[] = [];
     for (let index = 0; index < count; index++) replies.push(this.#reply(depth + 1));
     return replies;
-  }
-
-  #map(count: number, depth: number): Reply {
-    return mapOf(this.#array(count * 2, depth) ?? []);
   }
 }
 

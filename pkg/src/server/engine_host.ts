@@ -1,3 +1,4 @@
+import { assertFields } from "../arguments.ts";
 import { commandCounts, Engine } from "../engine.ts";
 import { Durable } from "../store/durable.ts";
 import { storeMemoryBytes } from "../store/module.ts";
@@ -15,8 +16,10 @@ export interface HostOptions {
 }
 
 /** An engine as a server needs it. */
-export function openHost({ path, ...options }: HostOptions): Host {
-  return path === undefined ? memoryHost(options) : fileHost(path, options);
+export function openHost(options: HostOptions): Host {
+  assertFields(options, ["path", "maxKeys", "clock"]);
+  const { path, ...rest } = options;
+  return path === undefined ? memoryHost(rest) : fileHost(path, rest);
 }
 
 function memoryHost(options: HostOptions): Host {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as net from "node:net";
 import * as tls from "node:tls";
+import { assertFields } from "../arguments.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
 import { Histogram } from "./histogram.ts";
 import type { Host } from "./host.ts";
@@ -56,6 +57,7 @@ const TURNED_AWAY_MS = 1000;
  * commit.
  */
 export async function serve(engine: Host, options: ServeOptions = {}): Promise<Server> {
+  assertFields(options, ["host", "port", "password", "tls", "maxClients", "idleMs", "log"]);
   const { host = "127.0.0.1", port = 6379, password, maxClients = 10_000, idleMs = 0, log = silent } = options;
   if (password === undefined && !isLoopback(host)) {
     throw new Error(

@@ -23,7 +23,7 @@ export class HttpTransport implements Transport {
     this.#endpoint = new URL("v1/resp", url.endsWith("/") ? url : `${url}/`).href;
     this.#headers = {
       "content-type": "application/octet-stream",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(token && { authorization: `Bearer ${token}` }),
     };
     this.#timeoutMs = timeoutMs;
   }

@@ -16,4 +16,3 @@ export type {
   ValveOptions,
   ValveStats,
 } from "./types.ts";
-export { ValveBase } from "./valve.ts";

@@ -40,7 +40,7 @@ export class Namespace {
           fingerprint,
           cost,
           ...identities,
-          ...(lease === undefined ? [] : ["LEASE", lease]),
+          ...(lease ? ["LEASE", lease] : []),
           ...more,
         ]),
       );

@@ -83,7 +83,7 @@ export function readPolicy(rate: Rate, concurrency: Concurrency | undefined): Po
   if (rules.length === 0) throw invalidOption("rate", rate, "a rule, or an array of at least one");
   const states = rules.map(({ name, algorithm, interval }) => JSON.stringify(name ?? [algorithm, interval]));
   for (const [index, { name }] of rules.entries()) {
-    const first = states.indexOf(states[index] ?? "");
+    const first = states.indexOf(states[index] as string);
     if (first < index) {
       const same = name === undefined ? "algorithm and interval" : "name";
       throw invalidOption(
@@ -95,7 +95,7 @@ export function readPolicy(rate: Rate, concurrency: Concurrency | undefined): Po
   }
   const limited = concurrency === undefined ? undefined : readConcurrency(concurrency);
   const spelled = rules.map((rule) => JSON.stringify(rule));
-  const order = [...spelled.keys()].sort((a, b) => ((spelled[a] ?? "") < (spelled[b] ?? "") ? -1 : 1));
+  const order = [...spelled.keys()].sort((a, b) => ((spelled[a] as string) < (spelled[b] as string) ? -1 : 1));
   const allowed = rules.map(({ algorithm, burst, limit }) => (algorithm === "gcra" ? burst : limit));
   const most = Math.min(...allowed);
   return {
@@ -110,7 +110,7 @@ export function readPolicy(rate: Rate, concurrency: Concurrency | undefined): Po
 }
 
 function readRule(rule: RateRule, at: string): Rule {
-  onlyFields(rule, at, RULE_FIELDS);
+  assertFields(rule, RULE_FIELDS, at, invalidOption);
   const { limit, algorithm = "gcra", burst = 1, name, scope } = rule;
   assertPositive(`${at}.limit`, limit, invalidOption);
   const interval = readInterval(`${at}.interval`, rule.interval);
@@ -137,7 +137,7 @@ function readRule(rule: RateRule, at: string): Rule {
 }
 
 function readConcurrency(concurrency: Concurrency): { limit: number; lease: number } {
-  onlyFields(concurrency, "concurrency", ["limit", "lease"]);
+  assertFields(concurrency, ["limit", "lease"], "concurrency", invalidOption);
   assertPositive("concurrency.limit", concurrency.limit, invalidOption);
   return { limit: concurrency.limit, lease: readInterval("concurrency.lease", concurrency.lease ?? 30_000) };
 }
@@ -176,14 +176,6 @@ function parseInterval(text: string): number | undefined {
   return rest === "" && total % SCALE === 0n ? Number(total / SCALE) : undefined;
 }
 
-/** Throws unless `value` is an object with no other fields than these. */
-export function onlyFields(value: object, at: string, fields: readonly string[]): void {
-  if (typeof value !== "object" || value === null) {
-    throw invalidOption(at, value, `an object whose fields are ${fields.join(", ")}`);
-  }
-  assertFields(value, fields, `${at}.`, invalidOption);
-}
-
 /** What a job asks of its policy: units, and an identity in each dimension. */
 export interface Asked {
   readonly cost: number;
@@ -199,7 +191,7 @@ export function readJob(policy: Policy, options: AdmitOptions<RateRule> | undefi
   const { rules, most, tightest, dimensions } = policy;
   if (options === undefined && dimensions.length === 0) return ONE_UNIT;
   const given = options ?? {};
-  onlyFields(given, "options", JOB_OPTIONS);
+  assertFields(given, JOB_OPTIONS, "", invalidOption);
   const { cost = 1 } = given;
   const scope = Object(given.scope);
   assertPositive("cost", cost, invalidOption);

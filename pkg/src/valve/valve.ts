@@ -1,9 +1,9 @@
-import { assertName, assertPositive } from "../arguments.ts";
+import { assertFields, assertName, assertOneOf, assertPositive, MAX_INTEGER } from "../arguments.ts";
 import type { Reply } from "../reply.ts";
 import { invalidOption, ValveError } from "./errors.ts";
 import { Leases } from "./leases.ts";
 import { Namespace, type Refusal } from "./namespace.ts";
-import { type Asked, onlyFields, type Policy, type Rate, type RateRule, readJob, readPolicy } from "./policy.ts";
+import { type Asked, type Policy, type Rate, type RateRule, readJob, readPolicy } from "./policy.ts";
 import { Alarm, NEVER, systemTimers, type Timers } from "./timers.ts";
 import type {
   AdmitOptions,
@@ -73,7 +73,13 @@ export class ValveBase<const R extends Rate> {
   readonly #deadlines = new Heap<Waiting>((a, b) => a.deadline < b.deadline);
   /** Until when nobody of a line is asked for, because whoever the jobs call said so. */
   readonly #pauses = new Map<string, number>();
-  readonly #listeners = new Map<keyof ValveEvents, Set<(event: never) => void>>();
+  readonly #listeners: Readonly<Record<keyof ValveEvents, Set<(event: never) => void>>> = {
+    admitted: new Set(),
+    refused: new Set(),
+    waiting: new Set(),
+    pushedBack: new Set(),
+    leaseLost: new Set(),
+  };
   #random: number;
   #order = 0;
   #waiting = 0;
@@ -93,22 +99,31 @@ export class ValveBase<const R extends Rate> {
   #idle: (() => void)[] = [];
 
   constructor(options: ValveOptions<R>, defaultStore: () => Store) {
-    onlyFields(options, "options", OPTIONS);
-    const { store, namespace, rate, concurrency, queue = {}, spreadMs = 10, seed, timers = systemTimers } = options;
+    assertFields(options, OPTIONS, "", invalidOption);
+    const {
+      store = defaultStore(),
+      namespace,
+      rate,
+      concurrency,
+      queue = {},
+      spreadMs = 10,
+      seed = Math.random() * 2 ** 32,
+      timers = systemTimers,
+    } = options;
     assertName("namespace", namespace, invalidOption);
     this.#policy = readPolicy(rate, concurrency);
-    onlyFields(queue, "queue", ["maxWaiting"]);
-    if (queue.maxWaiting !== undefined) assertPositive("queue.maxWaiting", queue.maxWaiting, invalidOption);
-    if (!Number.isFinite(spreadMs) || spreadMs < 0 || spreadMs > 60_000) {
-      throw invalidOption("spreadMs", spreadMs, "a number from 0 to 60000");
-    }
-    if (store !== undefined && typeof store?.pipeline !== "function")
-      throw invalidOption("store", store, "a HotKV client");
-    this.#namespace = new Namespace(store ?? defaultStore(), namespace, this.#policy);
-    this.#maxWaiting = queue.maxWaiting ?? NEVER;
+    assertFields(queue, ["maxWaiting"], "queue", invalidOption);
+    const { maxWaiting = MAX_INTEGER } = queue;
+    assertPositive("queue.maxWaiting", maxWaiting, invalidOption);
+    assertNumber("spreadMs", spreadMs, 60_000);
+    assertNumber("seed", seed);
+    assertMethods("timers", timers, ["now", "set", "clear"], "an object with now, set, clear");
+    assertMethods("store", store, ["pipeline"], "a HotKV client");
+    this.#namespace = new Namespace(store, namespace, this.#policy);
+    this.#maxWaiting = maxWaiting;
     this.#spreadMs = spreadMs;
     this.#timers = timers;
-    this.#random = (seed ?? Math.random() * 2 ** 32) >>> 0;
+    this.#random = seed >>> 0;
     this.#alarm = new Alarm(timers, () => this.#wake());
     const { concurrency: limited } = this.#policy;
     if (limited) {
@@ -127,7 +142,7 @@ export class ValveBase<const R extends Rate> {
     const asked = readJob(this.#policy, options);
     const paused = this.#pausedFor(JSON.stringify(asked.scope));
     if (paused > 0) return { allowed: false, retryAfterMs: Math.ceil(paused), blockedBy: [] } as A;
-    const reserve = maxStartInMs === undefined ? [] : ["RESERVE", maxStartInMs];
+    const reserve = maxStartInMs ? ["RESERVE", maxStartInMs] : [];
     const [reply] = await this.#namespace.admit(asked, [this.#leases && crypto.randomUUID()], ...reserve);
     const refusal = this.#namespace.refusalIn(reply);
     if (refusal) {
@@ -157,7 +172,7 @@ export class ValveBase<const R extends Rate> {
    * ```
    */
   async reserve(options: ReserveOptions<R>): Promise<ReserveResult> {
-    const { maxStartInMs, ...rest } = (options ?? {}) as ReserveOptions<R>;
+    const { maxStartInMs, ...rest } = Object(options) as ReserveOptions<R>;
     assertPositive("maxStartInMs", maxStartInMs, invalidOption);
     return this.#askAtOnce(rest as AdmitOptions<RateRule>, maxStartInMs);
   }
@@ -185,7 +200,7 @@ export class ValveBase<const R extends Rate> {
    */
   async fetch(input: RequestInfo | URL, ...[init]: OptionsArgument<R, FetchInit<R>>): Promise<Response> {
     const retries = init?.retries ?? 3;
-    if (!(Number.isSafeInteger(retries) && retries >= 0)) throw invalidOption("retries", retries, "an integer from 0");
+    if (!Number.isSafeInteger(retries) || retries < 0) throw invalidOption("retries", retries, "an integer from 0");
     const order = this.#order++;
     // It brings a parser of its own, so it is loaded by those who call it.
     const { pacedFetch } = await import("./fetch.ts");
@@ -205,8 +220,8 @@ export class ValveBase<const R extends Rate> {
    * what a response asks for. A longer pause that is in force stays. Only this valve pauses, not its namespace.
    */
   pause(ms: number, ...[options]: OptionsArgument<R, Scoped<R>>): void {
-    assertTime("ms", ms);
-    const key = JSON.stringify(readJob(this.#policy, options ?? {}).scope);
+    assertNumber("ms", ms);
+    const key = JSON.stringify(readJob(this.#policy, options).scope);
     const now = this.#timers.now();
     for (const [key, until] of this.#pauses) if (until <= now) this.#pauses.delete(key);
     this.#pauses.set(key, Math.max(this.#pauses.get(key) ?? 0, now + ms));
@@ -223,11 +238,12 @@ export class ValveBase<const R extends Rate> {
       if (this.#closing) throw closed();
       const { signal, maxWaitMs, priority = 0 }: RunOptions<RateRule> = options ?? {};
       const { cost, scope } = readJob(this.#policy, options);
-      if (maxWaitMs !== undefined) assertTime("maxWaitMs", maxWaitMs);
+      if (maxWaitMs !== undefined) assertNumber("maxWaitMs", maxWaitMs);
       if (!Number.isSafeInteger(priority)) throw invalidOption("priority", priority, "an integer");
-      if (signal && typeof signal.addEventListener !== "function")
-        throw invalidOption("signal", signal, "an AbortSignal");
-      if (signal?.aborted) throw aborted(signal);
+      if (signal) {
+        assertMethods("signal", signal, ["addEventListener"], "an AbortSignal");
+        if (signal.aborted) throw aborted(signal);
+      }
       if (this.#waiting >= this.#maxWaiting) {
         throw new ValveError("QUEUE_FULL", `${this.#waiting} jobs wait already, as many as queue.maxWaiting allows`);
       }
@@ -268,8 +284,8 @@ export class ValveBase<const R extends Rate> {
    */
   on<E extends keyof ValveEvents>(name: E, listener: (event: ValveEvents[E]) => void): () => void {
     if (typeof listener !== "function") throw invalidOption("listener", listener, "a function");
-    const listeners = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, listeners.add(listener as (event: never) => void));
+    assertOneOf("name", name, Object.keys(this.#listeners), invalidOption);
+    const listeners = this.#listeners[name].add(listener as (event: never) => void);
     return () => listeners.delete(listener as (event: never) => void);
   }
 
@@ -282,8 +298,7 @@ export class ValveBase<const R extends Rate> {
   close(): void {
     this.#closing = true;
     for (const line of this.#lines.values()) {
-      for (let job = line.head as Waiting | undefined; job; job = line.head as Waiting | undefined)
-        this.#reject(job, closed());
+      while (line.head) this.#reject(line.head as Waiting, closed());
     }
     this.#arm();
   }
@@ -323,7 +338,7 @@ export class ValveBase<const R extends Rate> {
     this.#waiting++;
     if (job.deadline !== NEVER) this.#deadlines.put(job);
     if (!this.#blocked.has(line)) this.#ready.put(line);
-    if (this.#listeners.size > 0) this.#emit("waiting", { cost: job.cost, ahead: this.#waiting - 1 });
+    if (this.#listeners.waiting.size > 0) this.#emit("waiting", { cost: job.cost, ahead: this.#waiting - 1 });
     this.#pump();
   }
 
@@ -456,7 +471,7 @@ export class ValveBase<const R extends Rate> {
     }
     job.line.blockedUntil = 0;
     this.#running++;
-    if (this.#listeners.size > 0) this.#emit("admitted", { cost: job.cost, waitedMs: now - job.since });
+    if (this.#listeners.admitted.size > 0) this.#emit("admitted", { cost: job.cost, waitedMs: now - job.since });
     return true;
   }
 
@@ -595,7 +610,7 @@ export class ValveBase<const R extends Rate> {
   }
 
   #emit<E extends keyof ValveEvents>(name: E, event: ValveEvents[E]): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
+    for (const listener of this.#listeners[name]) {
       try {
         listener(event as never);
       } catch (error) {
@@ -626,8 +641,14 @@ function aborted(signal: AbortSignal): ValveError {
   return new ValveError("ABORTED", "the job was aborted before it started", { cause: signal.reason });
 }
 
-function assertTime(field: string, ms: number): void {
-  if (!(Number.isFinite(ms) && ms >= 0)) throw invalidOption(field, ms, "a number of milliseconds from 0");
+function assertNumber(field: string, value: number, most = MAX_INTEGER): void {
+  if (!Number.isFinite(value) || value < 0 || value > most) {
+    throw invalidOption(field, value, `a number from 0 to ${most}`);
+  }
+}
+
+function assertMethods<T>(field: string, value: T, methods: readonly (keyof T)[], allowed: string): void {
+  if (!methods.every((name) => typeof value?.[name] === "function")) throw invalidOption(field, value, allowed);
 }
 
 function closed(): ValveError {

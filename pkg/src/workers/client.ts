@@ -1,6 +1,7 @@
-import { assertName, invalidArgument } from "../arguments.ts";
+import { assertFields, assertName, invalidArgument } from "../arguments.ts";
 import { Client, type UnavailableOptions } from "../hotkv.ts";
-import { type Rate, ValveBase, type ValveOptions } from "../valve/index.ts";
+import type { Rate, ValveOptions } from "../valve/index.ts";
+import { ValveBase } from "../valve/valve.ts";
 import { type ObjectsOptions, ObjectsTransport } from "./transport.ts";
 
 export { HotKVError, type HotKVErrorDetails } from "../errors.ts";
@@ -10,6 +11,17 @@ export type * from "../results.ts";
 export * from "../valve/index.ts";
 export type { Placement } from "./placement.ts";
 export type { ObjectId, ObjectNamespace, ObjectsOptions } from "./transport.ts";
+
+const FIELDS = [
+  "binding",
+  "namespace",
+  "placement",
+  "locationHint",
+  "jurisdiction",
+  "timeoutMs",
+  "denyCacheMs",
+  "onUnavailable",
+];
 
 /** Where a {@link HotKV} of a Worker keeps its budgets. */
 export interface HotKVOptions extends ObjectsOptions, UnavailableOptions {}
@@ -25,6 +37,7 @@ export interface HotKVOptions extends ObjectsOptions, UnavailableOptions {}
  */
 export class HotKV extends Client {
   constructor(options: HotKVOptions) {
+    assertFields(options, FIELDS);
     const { binding, namespace = "default", placement = "tag" } = options;
     if (binding === null || typeof binding !== "object" || typeof binding.idFromName !== "function") {
       throw invalidArgument("binding", binding, "a Durable Object binding, such as env.TIDEGATE");
