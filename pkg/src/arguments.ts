@@ -60,8 +60,9 @@ export function assertFields(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw complain(at || "options", value, "an object");
   }
-  for (const [field, given] of Object.entries(value)) {
+  for (const field in value) {
     if (!fields.includes(field)) {
+      const given = value[field as never];
       throw complain(at ? `${at}.${field}` : field, given, `left out: fields are ${fields.join(", ")}`);
     }
   }
