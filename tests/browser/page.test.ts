@@ -139,6 +139,18 @@ describe("the page", () => {
     assert.equal((await exported(page)).lanes[0]?.tracks[0]?.times.length, 201);
   });
 
+  test("who skips to the chart finds there what was shown", async () => {
+    await visit();
+    await page.getByRole("button", { name: "Steady overload" }).click();
+    await settled(page);
+    const before = await exported(page);
+    await page.locator(".skip").focus();
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "stage");
+    assert.deepEqual(await exported(page), before);
+  });
+
   test("the space bar sends a request now, and every rule answers aloud", async () => {
     await visit({}, "#v=1&p=edge&l=g2.60000.2~f3.3600000&z=1796083199990.1796083200010&t=1796083200010");
     for (let press = 0; press < 5; press++) {
