@@ -7,6 +7,7 @@ import { type Lane, lane, MOST_LANES, MOST_RULES } from "../scenario/scenario.ts
 import type { Playground } from "./playground.ts";
 import { describe } from "./rows.ts";
 import type { Stage } from "./stage.ts";
+import { chooseTheme } from "./theme.ts";
 
 /** What is shown beside the pointer or the keyboard's cursor. */
 export interface Hint {
@@ -45,8 +46,7 @@ export class Desk {
 
   toggleTheme(): void {
     this.dark = !this.dark;
-    document.documentElement.dataset["theme"] = this.dark ? "dark" : "light";
-    localStorage.setItem("theme", this.dark ? "dark" : "light");
+    chooseTheme(this.dark ? "dark" : "light");
     this.stage.retheme();
     this.#refresh();
   }
