@@ -247,6 +247,26 @@ describe("the page", () => {
     await page.waitForURL(link);
   });
 
+  test("a copy button says what became of it, and then its own words again, however often it is pressed", async () => {
+    await visit({ permissions: ["clipboard-read", "clipboard-write"] });
+    const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Share" }) });
+    await panel.getByRole("button", { name: "Copy link" }).click();
+    await panel.getByRole("button", { name: "Copied" }).click();
+    assert.equal(await page.locator(".notice").textContent(), "Copied.");
+    await panel.getByRole("button", { name: "Copy link" }).waitFor({ timeout: 3000 });
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException("denied", "NotAllowedError"));
+    });
+    await panel.getByRole("button", { name: "Copy link" }).click();
+    await panel.getByRole("button", { name: "Can’t copy" }).waitFor();
+    assert.match((await page.locator(".notice").textContent()) ?? "", /doesn’t let this page copy/);
+    await panel.getByRole("button", { name: "Copy link" }).waitFor({ timeout: 3000 });
+    // As on plain http.
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await page.getByRole("button", { name: "Copy Commands, lane" }).click();
+    await page.locator("figure").getByText("Can’t copy").waitFor();
+  });
+
   test("the picture is saved as PNG and as SVG", async () => {
     await visit();
     const png = await saved(page, "PNG");

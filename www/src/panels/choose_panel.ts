@@ -46,7 +46,7 @@ export function choosePanel(desk: Desk): TemplateResult {
         </button>
       </div>
       <div class="choice" aria-live="polite">${choices.map(choiceText)}</div>
-      ${sound && rules.length > 0 ? codeBlocks(rules, "chosen") : nothing}
+      ${sound && rules.length > 0 ? codeBlocks(desk, rules, "chosen") : nothing}
       <div class="tools-line">
         <button
           type="button"
