@@ -172,6 +172,57 @@ describe("the page", () => {
     );
   });
 
+  test("what was shown comes back from sending, by undoing it, and with Shift nothing is undone", async () => {
+    await visit();
+    const before = await exported(page);
+    await page.locator("[data-row='0'] summary").click();
+    await page.locator("[data-row='0']").getByRole("button", { name: "Remove", exact: true }).click();
+    await settled(page);
+    await page.locator(".stage").focus();
+    await page.keyboard.press("Space");
+    await settled(page);
+    assert.equal((await exported(page)).lanes[0]?.tracks[0]?.times.length, 1);
+    await page.keyboard.press("Control+Shift+z");
+    await settled(page);
+    assert.equal((await exported(page)).lanes[0]?.tracks[0]?.times.length, 1);
+    await page.keyboard.press("Control+z");
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor({ timeout: 3000 });
+    await page.keyboard.press("Control+z");
+    await settled(page);
+    assert.deepEqual(await exported(page), before);
+  });
+
+  test("Fit shows all requests, retries too, after any zoom", async () => {
+    await visit({}, "#v=1&p=edge&l=g10.1000.1!h500&z=1796083199990.1796083200010&t=1796083200010");
+    await page.getByRole("button", { name: "Fit" }).click();
+    await settled(page);
+    const retried = await exported(page);
+    const last = retried.lanes[0]?.tracks[0]?.times.at(-1) ?? 0;
+    assert.ok(last > 1_796_083_209_000, "clients try for ten seconds");
+    assert.ok(retried.view.from <= 1_796_083_199_999 && retried.view.to > last, JSON.stringify(retried.view));
+    await page.getByRole("slider", { name: "The present", exact: true }).fill("1000");
+    await settled(page);
+    const all = retried.lanes[0]?.tracks[0]?.times.length;
+    assert.deepEqual(
+      (await counts(page)).map(({ admitted, refused }) => admitted + refused),
+      [all],
+    );
+
+    await page.getByLabel("One ISO time").fill("1796083200000\n1796083200500");
+    await page.getByRole("button", { name: "Use these times" }).click();
+    await page.getByLabel("Refused clients").evaluate((select) => {
+      (select as HTMLSelectElement).value = "never";
+      select.dispatchEvent(new Event("change"));
+    });
+    await settled(page);
+    for (let press = 0; press < 6; press++) await page.getByRole("button", { name: "Zoom out" }).click();
+    await page.getByRole("button", { name: "Fit" }).click();
+    await settled(page);
+    const { view, playhead } = await exported(page);
+    assert.deepEqual(view, { from: 1_796_083_199_980, to: 1_796_083_200_520 });
+    assert.ok(playhead >= view.from && playhead <= view.to);
+  });
+
   test("time plays, pauses, steps and is scrubbed", async () => {
     await visit();
     await page.getByRole("button", { name: "Random traffic" }).click();

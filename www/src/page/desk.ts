@@ -295,7 +295,9 @@ export class Desk {
   /** Keys that work wherever the focus is. */
   pageKey(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !target.matches("input, textarea")) {
+    // With Shift it means the opposite everywhere else, which is not undoing more.
+    const undoes = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
+    if (undoes && !target.matches("input, textarea")) {
       event.preventDefault();
       this.playground.undo();
     }
