@@ -272,6 +272,22 @@ describe("the page", () => {
     assert.equal((await exported(page)).lanes.length, 5);
   });
 
+  test("a rule of a policy that goes over its limit is not passed over in the headline", async () => {
+    const lanes = "s100.86400000~f100.86400000*f1000.864000000";
+    await visit({}, `#v=1&p=edge&l=${lanes}&z=1796083199990.1796083200010&t=1796083200010`);
+    assert.match(
+      (await page.locator("h1").textContent()) ?? "",
+      /fixed window of\s+100 per 24.h let\s+200 through in 1.ms/,
+    );
+  });
+
+  test("a bucket with a rate of its own is held to that rate, not to its size", async () => {
+    // 50 a second into a bucket of 20 that recovers 100 a second: nothing is over anything.
+    await visit({}, "#v=1&p=overload&r=50&l=t20.4000.100&z=1796126399500.1796126406500&t=1796126406500");
+    assert.match((await page.locator("h1").textContent()) ?? "", /none goes over its limit/);
+    assert.doesNotMatch((await page.locator(".verdict").textContent()) ?? "", /the limit/);
+  });
+
   test("a provider's words become a rule, its code and its lane", async () => {
     await visit();
     await page.getByLabel("What the documentation says").fill("10 requests per second with bursts of 5");

@@ -1,5 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
-import { countsAt, type Track } from "../outcome/track.ts";
+import { countsAt, isOver, overBy, type Track } from "../outcome/track.ts";
+import { perInterval } from "../rule/bound.ts";
 import { duration, number } from "../rule/words.ts";
 import type { Playground } from "./playground.ts";
 
@@ -7,9 +8,11 @@ import type { Playground } from "./playground.ts";
 export function headline({ outcomes, arrivals, live }: Playground): TemplateResult {
   const tracks = outcomes.flatMap(({ tracks: [first] }) => (first === undefined ? [] : [first]));
   const total = number(arrivals.times.length);
-  const worst = tracks
-    .filter(({ rule, most }) => rule !== undefined && most > rule.limit)
-    .sort((a, b) => b.most / (b.rule?.limit ?? 1) - a.most / (a.rule?.limit ?? 1))[0];
+  // The rules of a policy too: each has a limit of its own.
+  const worst = outcomes
+    .flatMap((outcome) => outcome.tracks)
+    .filter(isOver)
+    .sort((a, b) => overBy(b) - overBy(a))[0];
   if (arrivals.times.length === 0) {
     return live
       ? html`Press <kbd>Space</kbd> to send a request to every rule.`
@@ -28,7 +31,7 @@ export function headline({ outcomes, arrivals, live }: Playground): TemplateResu
   }
   if (worst?.rule !== undefined) {
     return html`A ${worst.name.toLowerCase() === "gcra" ? "GCRA" : worst.name.toLowerCase()} of
-      ${number(worst.rule.limit)} per ${tight(worst.rule.interval)} let
+      ${number(perInterval(worst.rule))} per ${tight(worst.rule.interval)} let
       <em>${number(worst.most)} through ${span(worst)}</em>.`;
   }
   const admitted = tracks.map((track) => countsAt(track, Number.POSITIVE_INFINITY).admitted);

@@ -3,7 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import { costOf } from "../arrivals/arrivals.ts";
 import type { Retry } from "../arrivals/retry.ts";
 import { TAT_LINE } from "../draw/row.ts";
-import { fullAt, SPARED, summary, type Track } from "../outcome/track.ts";
+import { fullAt, isOver, overBy, SPARED, summary, type Track } from "../outcome/track.ts";
 import { paintTools } from "../panels/paint_tools.ts";
 import { isSchedule } from "../rule/rule.ts";
 import { duration, moment, number } from "../rule/words.ts";
@@ -104,10 +104,11 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown, retries
 }
 
 /** Whether the rule's limit was kept in every window, in a few words. */
-function verdict({ rule, most, window }: Track): unknown {
+function verdict(track: Track): unknown {
+  const { rule, most, window } = track;
   if (rule === undefined) return nothing;
-  const over = most > rule.limit;
-  const times = Number((most / rule.limit).toFixed(2));
+  const over = isOver(track);
+  const times = Number(overBy(track).toFixed(2));
   return html`<p class="verdict" data-over=${over ? "" : nothing}>
     at most <b>${number(most)}</b> in any ${duration(window)}${over ? html`, <b>${times}×</b> the limit` : nothing}
   </p>`;
