@@ -288,6 +288,40 @@ describe("the page", () => {
     assert.doesNotMatch((await page.locator(".verdict").textContent()) ?? "", /the limit/);
   });
 
+  test("an interval keeps its unit while its number is wrong or missing", async () => {
+    await visit();
+    const interval = page.getByLabel("Quota, interval", { exact: true });
+    await interval.fill("");
+    await interval.blur();
+    await page.locator(".fault").waitFor();
+    await interval.fill("2");
+    await interval.blur();
+    await page.locator(".choice").getByText("GCRA, 10 per 2 s, burst 1").waitFor({ timeout: 3000 });
+  });
+
+  test("no more rules are put together than a link brings back", async () => {
+    await visit();
+    const add = page.getByRole("button", { name: "Add another quota" });
+    for (let press = 0; press < 5; press++) await add.click();
+    assert.ok(await add.isDisabled());
+    await page.getByRole("button", { name: "Show it", exact: true }).click();
+    await settled(page);
+    assert.equal((await exported(page)).lanes[0]?.rules.length, 6);
+    await page.locator("[data-row='0'] summary").click();
+    assert.ok(await page.getByRole("button", { name: "Combine with another rule" }).isDisabled());
+    await page.waitForURL(/l=g10/);
+    const [other] = await open(browser, page.url());
+    assert.equal(await other.locator(".notice").textContent(), "");
+    await other.context().close();
+  });
+
+  test("a rule that can't be combined says why", async () => {
+    await visit({}, "#v=1&p=edge&l=f9007199254740991.1000&z=1796083199990.1796083200010&t=1796083200010");
+    await page.locator("[data-row='0'] summary").click();
+    await page.getByRole("button", { name: "Combine with another rule" }).click();
+    await page.locator(".notice").getByText("limit").waitFor({ timeout: 3000 });
+  });
+
   test("a provider's words become a rule, its code and its lane", async () => {
     await visit();
     await page.getByLabel("What the documentation says").fill("10 requests per second with bursts of 5");

@@ -77,12 +77,13 @@ export class Desk {
   }
 
   addRule(index: number): void {
-    this.#change(index, (old) => {
-      const [first] = old.rules;
-      if (first === undefined || old.rules.length >= MOST_RULES) return old;
-      const added = rule("fixed-window", first.limit * 5, first.interval * 10);
-      return fault(added) === undefined ? { ...old, rules: [...old.rules, added] } : old;
-    });
+    const rules = this.playground.scenario.lanes[index]?.rules ?? [];
+    const [first] = rules;
+    if (first === undefined || rules.length >= MOST_RULES) return;
+    const added = rule("fixed-window", first.limit * 5, first.interval * 10);
+    const wrong = fault(added);
+    if (wrong === undefined) this.#change(index, (old) => ({ ...old, rules: [...old.rules, added] }));
+    else this.playground.say(wrong);
   }
 
   removeRule(index: number, part: number): void {

@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { costOf } from "../arrivals/arrivals.ts";
-import type { Retry } from "../arrivals/retry.ts";
+import { MOST_RETRIES, type Retry } from "../arrivals/retry.ts";
 import { TAT_LINE } from "../draw/row.ts";
 import { fullAt, isOver, overBy, SPARED, summary, type Track } from "../outcome/track.ts";
 import { paintTools } from "../panels/paint_tools.ts";
 import { isSchedule } from "../rule/rule.ts";
 import { duration, moment, number } from "../rule/words.ts";
-import type { Lane } from "../scenario/scenario.ts";
+import { type Lane, MOST_RULES } from "../scenario/scenario.ts";
 import type { Desk } from "./desk.ts";
 import { ruleForm } from "./rule_form.ts";
 
@@ -51,7 +51,8 @@ export function laneRows(desk: Desk): TemplateResult {
   let row = 0;
   const lanes = outcomes.map(({ lane, tracks: own }, index) => {
     const rows = own.map((track, part) => {
-      const told = part === 0 && lane.retry.kind !== "never" ? retryWords(lane.retry) : undefined;
+      const retried = track.arrivals.times.length - desk.playground.arrivals.times.length;
+      const told = part === 0 && lane.retry.kind !== "never" ? retryWords(lane.retry, retried) : undefined;
       return trackRow(desk, track, row++, laneTools(desk, lane, index, own, part), told);
     });
     return html`<div class="lane" data-policy=${own.length > 1 ? "" : nothing}>${rows}</div>`;
@@ -140,8 +141,9 @@ const RETRIES: readonly (readonly [Retry["kind"], string])[] = [
   ["queue", "stand in line"],
 ];
 
-function retryWords({ kind }: Retry): string {
-  return RETRIES.find(([each]) => each === kind)?.[1] ?? "";
+function retryWords({ kind }: Retry, retried: number): string {
+  const words = RETRIES.find(([each]) => each === kind)?.[1] ?? "";
+  return retried === MOST_RETRIES ? `${words}, and go away after ${number(MOST_RETRIES)} retries in all` : words;
 }
 
 /** Removes what holds the button that was pressed; the keyboard goes on from the stage, not from the top of the page. */
@@ -175,7 +177,9 @@ function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track
                   )}
                 </select>
               </label>
-              <button type="button" @click=${() => desk.addRule(index)}>Combine with another rule</button>
+              <button type="button" ?disabled=${lane.rules.length >= MOST_RULES} @click=${() => desk.addRule(index)}>
+                Combine with another rule
+              </button>
               <button
                 type="button"
                 ?disabled=${desk.playground.scenario.lanes.length === 1}
