@@ -24,6 +24,7 @@ const { scenario, trouble } = scenarioOfLink();
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let pageIsStale = true;
 let framePending = false;
+let still: ReturnType<typeof setTimeout> | undefined;
 
 const playground = new Playground(scenario, (what) => {
   if (what === "everything") pageIsStale = true;
@@ -65,7 +66,8 @@ function request(): void {
   framePending = true;
   requestAnimationFrame((now) => {
     // What advancing changes is drawn right here, and asks for no frame of its own.
-    if (playground.moving) playground.advance(now);
+    // For who asked for less motion it waits for the next still picture, whatever else asks for a frame.
+    if (playground.moving && still === undefined) playground.advance(now);
     framePending = false;
     if (pageIsStale) {
       pageIsStale = false;
@@ -77,8 +79,14 @@ function request(): void {
     remember();
     if (!playground.moving) return;
     // Who asked for less motion gets a few still pictures a second.
-    if (calm.matches) setTimeout(request, 500);
-    else request();
+    if (calm.matches) {
+      still ??= setTimeout(() => {
+        still = undefined;
+        request();
+      }, 500);
+    } else {
+      request();
+    }
   });
 }
 
