@@ -389,6 +389,28 @@ describe("the page", () => {
     await drawn.close();
   });
 
+  test("of two attempts to connect the later one counts, though the former is answered last", async () => {
+    let late = () => {};
+    served.command = (_, token) => {
+      if (token === "Bearer second") return { status: 200, body: { result: "PONG" } };
+      return new Promise((answer) => {
+        late = () => answer({ status: 401, body: { detail: "too late" } });
+      });
+    };
+    await visit({}, "#v=1&p=edge&l=g2.60000.2&z=1796083199990.1796083200010&t=1796083200010");
+    const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Against the real store" }) });
+    await panel.getByLabel("Token").fill("first");
+    await panel.getByRole("button", { name: "Connect" }).click();
+    await panel.getByLabel("Token").fill("second");
+    await panel.getByRole("button", { name: "Connect" }).click();
+    await panel.getByText("Connected;").waitFor();
+    late();
+    await page.waitForTimeout(300);
+    assert.match((await panel.getByRole("status").textContent()) ?? "", /^Connected;/);
+    // The browser's own word about the 401.
+    faults.splice(0);
+  });
+
   test("a real store gets the same requests, and its answers and latency are shown", async () => {
     const asked: unknown[][] = [];
     let left = 2;
