@@ -127,6 +127,8 @@ describe("what the page says about rules", () => {
       good.replace("p=policy", "a=%%%"),
       good.replace("p=policy", "a=gICAgICA"),
       good.replace("p=policy", "a=AAH_____fw"),
+      good.replace("p=policy", "a=AAE&c=AAE"),
+      good.replace("p=policy", "a=AAE&c=____________DwE"),
     ];
     for (const fragment of bad) assert.throws(() => fromFragment(fragment), LinkError, fragment);
   });
