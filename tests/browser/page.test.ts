@@ -267,6 +267,10 @@ describe("the page", () => {
     await settled(page);
     assert.match((await page.locator(".notice").textContent()) ?? "", /burst/);
     assert.equal((await exported(page)).lanes[0]?.rules[0]?.burst, 1);
+    await page.getByLabel("GCRA, burst").first().fill("2");
+    await page.getByLabel("GCRA, burst").first().blur();
+    await settled(page);
+    assert.equal(await page.locator(".notice").textContent(), "", "what was refused is said no longer");
     await page.getByRole("button", { name: "Add a rule to compare" }).click();
     await settled(page);
     assert.equal((await exported(page)).lanes.length, 5);

@@ -69,10 +69,9 @@ export class Desk {
 
   changeRule(index: number, part: number, changed: Rule): void {
     const wrong = fault(changed);
-    if (wrong !== undefined) {
-      this.playground.say(wrong);
-      return;
-    }
+    // What was wrong before is so no longer.
+    this.playground.say(wrong ?? "");
+    if (wrong !== undefined) return;
     this.#change(index, (old) => ({ ...old, rules: old.rules.map((each, at) => (at === part ? changed : each)) }));
   }
 
