@@ -276,6 +276,19 @@ describe("the page", () => {
     assert.equal((await exported(page)).lanes.length, 5);
   });
 
+  test("one request is called one", async () => {
+    await visit();
+    await page.getByLabel("One ISO time").fill("1796083200000\nnothing");
+    await page.getByRole("button", { name: "Use these times" }).click();
+    await settled(page);
+    assert.match((await page.locator("h1").textContent()) ?? "", /^Of 1 request these rules admit 1,/);
+    assert.equal(
+      await page.locator(".notice").textContent(),
+      "1 request read. Without a time: 1 line, the first: nothing",
+    );
+    assert.equal(await page.locator(".axis-row p").first().textContent(), "1 request for each rule");
+  });
+
   test("a rule of a policy that goes over its limit is not passed over in the headline", async () => {
     const lanes = "s100.86400000~f100.86400000*f1000.864000000";
     await visit({}, `#v=1&p=edge&l=${lanes}&z=1796083199990.1796083200010&t=1796083200010`);

@@ -6,7 +6,7 @@ import { TAT_LINE } from "../draw/row.ts";
 import { fullAt, isOver, overBy, SPARED, summary, type Track } from "../outcome/track.ts";
 import { paintTools } from "../panels/paint_tools.ts";
 import { isSchedule } from "../rule/rule.ts";
-import { duration, moment, number } from "../rule/words.ts";
+import { counted, duration, moment, number } from "../rule/words.ts";
 import { type Lane, MOST_RULES } from "../scenario/scenario.ts";
 import type { Desk } from "./desk.ts";
 import { ruleForm } from "./rule_form.ts";
@@ -20,7 +20,7 @@ export function axisRow(desk: Desk): TemplateResult {
     <div class="row axis-row">
       <div class="about">
         <h2>Arrivals</h2>
-        <p>${number(playground.arrivals.times.length)} requests for each rule</p>
+        <p>${counted(playground.arrivals.times.length, "request")} for each rule</p>
         ${paintTools(desk)}
       </div>
       <div
@@ -86,7 +86,7 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown, retries
         aria-valuemin="0"
         aria-valuemax=${Math.max(0, total - 1)}
         aria-valuenow=${index ?? 0}
-        aria-valuetext=${index === undefined ? `${number(total)} requests` : describe(track, index).join(", ")}
+        aria-valuetext=${index === undefined ? counted(total, "request") : describe(track, index).join(", ")}
         @keydown=${(event: KeyboardEvent) => desk.rowKey(event, row)}
         @pointermove=${(event: PointerEvent) => desk.rowMove(event, row)}
         @pointerleave=${() => desk.rowLeave()}
