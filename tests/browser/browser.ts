@@ -84,6 +84,8 @@ export interface ExportedTrack {
 
 /** What the JSON button saves. */
 export interface Exported {
+  readonly view: { readonly from: number; readonly to: number };
+  readonly playhead: number;
   readonly lanes: readonly {
     readonly rules: readonly NonNullable<ExportedTrack["rule"]>[];
     readonly tracks: readonly ExportedTrack[];

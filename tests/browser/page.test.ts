@@ -139,6 +139,18 @@ describe("the page", () => {
     assert.equal((await exported(page)).lanes[0]?.tracks[0]?.times.length, 201);
   });
 
+  test("who skips to the chart finds there what was shown", async () => {
+    await visit();
+    await page.getByRole("button", { name: "Steady overload" }).click();
+    await settled(page);
+    const before = await exported(page);
+    await page.locator(".skip").focus();
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "stage");
+    assert.deepEqual(await exported(page), before);
+  });
+
   test("the space bar sends a request now, and every rule answers aloud", async () => {
     await visit({}, "#v=1&p=edge&l=g2.60000.2~f3.3600000&z=1796083199990.1796083200010&t=1796083200010");
     for (let press = 0; press < 5; press++) {
@@ -158,6 +170,57 @@ describe("the page", () => {
         [3, 2],
       ],
     );
+  });
+
+  test("what was shown comes back from sending, by undoing it, and with Shift nothing is undone", async () => {
+    await visit();
+    const before = await exported(page);
+    await page.locator("[data-row='0'] summary").click();
+    await page.locator("[data-row='0']").getByRole("button", { name: "Remove", exact: true }).click();
+    await settled(page);
+    await page.locator(".stage").focus();
+    await page.keyboard.press("Space");
+    await settled(page);
+    assert.equal((await exported(page)).lanes[0]?.tracks[0]?.times.length, 1);
+    await page.keyboard.press("Control+Shift+z");
+    await settled(page);
+    assert.equal((await exported(page)).lanes[0]?.tracks[0]?.times.length, 1);
+    await page.keyboard.press("Control+z");
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor({ timeout: 3000 });
+    await page.keyboard.press("Control+z");
+    await settled(page);
+    assert.deepEqual(await exported(page), before);
+  });
+
+  test("Fit shows all requests, retries too, after any zoom", async () => {
+    await visit({}, "#v=1&p=edge&l=g10.1000.1!h500&z=1796083199990.1796083200010&t=1796083200010");
+    await page.getByRole("button", { name: "Fit" }).click();
+    await settled(page);
+    const retried = await exported(page);
+    const last = retried.lanes[0]?.tracks[0]?.times.at(-1) ?? 0;
+    assert.ok(last > 1_796_083_209_000, "clients try for ten seconds");
+    assert.ok(retried.view.from <= 1_796_083_199_999 && retried.view.to > last, JSON.stringify(retried.view));
+    await page.getByRole("slider", { name: "The present", exact: true }).fill("1000");
+    await settled(page);
+    const all = retried.lanes[0]?.tracks[0]?.times.length;
+    assert.deepEqual(
+      (await counts(page)).map(({ admitted, refused }) => admitted + refused),
+      [all],
+    );
+
+    await page.getByLabel("One ISO time").fill("1796083200000\n1796083200500");
+    await page.getByRole("button", { name: "Use these times" }).click();
+    await page.getByLabel("Refused clients").evaluate((select) => {
+      (select as HTMLSelectElement).value = "never";
+      select.dispatchEvent(new Event("change"));
+    });
+    await settled(page);
+    for (let press = 0; press < 6; press++) await page.getByRole("button", { name: "Zoom out" }).click();
+    await page.getByRole("button", { name: "Fit" }).click();
+    await settled(page);
+    const { view, playhead } = await exported(page);
+    assert.deepEqual(view, { from: 1_796_083_199_980, to: 1_796_083_200_520 });
+    assert.ok(playhead >= view.from && playhead <= view.to);
   });
 
   test("time plays, pauses, steps and is scrubbed", async () => {
@@ -204,9 +267,76 @@ describe("the page", () => {
     await settled(page);
     assert.match((await page.locator(".notice").textContent()) ?? "", /burst/);
     assert.equal((await exported(page)).lanes[0]?.rules[0]?.burst, 1);
+    await page.getByLabel("GCRA, burst").first().fill("2");
+    await page.getByLabel("GCRA, burst").first().blur();
+    await settled(page);
+    assert.equal(await page.locator(".notice").textContent(), "", "what was refused is said no longer");
     await page.getByRole("button", { name: "Add a rule to compare" }).click();
     await settled(page);
     assert.equal((await exported(page)).lanes.length, 5);
+  });
+
+  test("one request is called one", async () => {
+    await visit();
+    await page.getByLabel("One ISO time").fill("1796083200000\nnothing");
+    await page.getByRole("button", { name: "Use these times" }).click();
+    await settled(page);
+    assert.match((await page.locator("h1").textContent()) ?? "", /^Of 1 request these rules admit 1,/);
+    assert.equal(
+      await page.locator(".notice").textContent(),
+      "1 request read. Without a time: 1 line, the first: nothing",
+    );
+    assert.equal(await page.locator(".axis-row p").first().textContent(), "1 request for each rule");
+  });
+
+  test("a rule of a policy that goes over its limit is not passed over in the headline", async () => {
+    const lanes = "s100.86400000~f100.86400000*f1000.864000000";
+    await visit({}, `#v=1&p=edge&l=${lanes}&z=1796083199990.1796083200010&t=1796083200010`);
+    assert.match(
+      (await page.locator("h1").textContent()) ?? "",
+      /fixed window of\s+100 per 24.h let\s+200 through in 1.ms/,
+    );
+  });
+
+  test("a bucket with a rate of its own is held to that rate, not to its size", async () => {
+    // 50 a second into a bucket of 20 that recovers 100 a second: nothing is over anything.
+    await visit({}, "#v=1&p=overload&r=50&l=t20.4000.100&z=1796126399500.1796126406500&t=1796126406500");
+    assert.match((await page.locator("h1").textContent()) ?? "", /none goes over its limit/);
+    assert.doesNotMatch((await page.locator(".verdict").textContent()) ?? "", /the limit/);
+  });
+
+  test("an interval keeps its unit while its number is wrong or missing", async () => {
+    await visit();
+    const interval = page.getByLabel("Quota, interval", { exact: true });
+    await interval.fill("");
+    await interval.blur();
+    await page.locator(".fault").waitFor();
+    await interval.fill("2");
+    await interval.blur();
+    await page.locator(".choice").getByText("GCRA, 10 per 2 s, burst 1").waitFor({ timeout: 3000 });
+  });
+
+  test("no more rules are put together than a link brings back", async () => {
+    await visit();
+    const add = page.getByRole("button", { name: "Add another quota" });
+    for (let press = 0; press < 5; press++) await add.click();
+    assert.ok(await add.isDisabled());
+    await page.getByRole("button", { name: "Show it", exact: true }).click();
+    await settled(page);
+    assert.equal((await exported(page)).lanes[0]?.rules.length, 6);
+    await page.locator("[data-row='0'] summary").click();
+    assert.ok(await page.getByRole("button", { name: "Combine with another rule" }).isDisabled());
+    await page.waitForURL(/l=g10/);
+    const [other] = await open(browser, page.url());
+    assert.equal(await other.locator(".notice").textContent(), "");
+    await other.context().close();
+  });
+
+  test("a rule that can't be combined says why", async () => {
+    await visit({}, "#v=1&p=edge&l=f9007199254740991.1000&z=1796083199990.1796083200010&t=1796083200010");
+    await page.locator("[data-row='0'] summary").click();
+    await page.getByRole("button", { name: "Combine with another rule" }).click();
+    await page.locator(".notice").getByText("limit").waitFor({ timeout: 3000 });
   });
 
   test("a provider's words become a rule, its code and its lane", async () => {
@@ -235,6 +365,26 @@ describe("the page", () => {
     await page.waitForURL(link);
   });
 
+  test("a copy button says what became of it, and then its own words again, however often it is pressed", async () => {
+    await visit({ permissions: ["clipboard-read", "clipboard-write"] });
+    const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Share" }) });
+    await panel.getByRole("button", { name: "Copy link" }).click();
+    await panel.getByRole("button", { name: "Copied" }).click();
+    assert.equal(await page.locator(".notice").textContent(), "Copied.");
+    await panel.getByRole("button", { name: "Copy link" }).waitFor({ timeout: 3000 });
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException("denied", "NotAllowedError"));
+    });
+    await panel.getByRole("button", { name: "Copy link" }).click();
+    await panel.getByRole("button", { name: "Can’t copy" }).waitFor();
+    assert.match((await page.locator(".notice").textContent()) ?? "", /doesn’t let this page copy/);
+    await panel.getByRole("button", { name: "Copy link" }).waitFor({ timeout: 3000 });
+    // As on plain http.
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await page.getByRole("button", { name: "Copy Commands, lane" }).click();
+    await page.locator("figure").getByText("Can’t copy").waitFor();
+  });
+
   test("the picture is saved as PNG and as SVG", async () => {
     await visit();
     const png = await saved(page, "PNG");
@@ -254,6 +404,28 @@ describe("the page", () => {
     await drawn.setContent(svg);
     await picture(drawn, "exported-svg");
     await drawn.close();
+  });
+
+  test("of two attempts to connect the later one counts, though the former is answered last", async () => {
+    let late = () => {};
+    served.command = (_, token) => {
+      if (token === "Bearer second") return { status: 200, body: { result: "PONG" } };
+      return new Promise((answer) => {
+        late = () => answer({ status: 401, body: { detail: "too late" } });
+      });
+    };
+    await visit({}, "#v=1&p=edge&l=g2.60000.2&z=1796083199990.1796083200010&t=1796083200010");
+    const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Against the real store" }) });
+    await panel.getByLabel("Token").fill("first");
+    await panel.getByRole("button", { name: "Connect" }).click();
+    await panel.getByLabel("Token").fill("second");
+    await panel.getByRole("button", { name: "Connect" }).click();
+    await panel.getByText("Connected;").waitFor();
+    late();
+    await page.waitForTimeout(300);
+    assert.match((await panel.getByRole("status").textContent()) ?? "", /^Connected;/);
+    // The browser's own word about the 401.
+    faults.splice(0);
   });
 
   test("a real store gets the same requests, and its answers and latency are shown", async () => {

@@ -4,6 +4,7 @@ import { before, describe, test } from "node:test";
 import { Engine, simulate } from "tidegate";
 import { init } from "tidegate/web";
 import { readTimes } from "../../www/src/arrivals/paste.ts";
+import { MOST_RETRIES, withRetries } from "../../www/src/arrivals/retry.ts";
 import { promisedBound } from "../../www/src/rule/bound.ts";
 import { callsFor, readAnswer } from "../../www/src/rule/calls.ts";
 import { choose, readQuotas } from "../../www/src/rule/choose.ts";
@@ -83,6 +84,18 @@ describe("what the page says about rules", () => {
     assert.deepEqual(engine.command(name, ...args), [1, 0, []]);
   });
 
+  test("retries end at a number of their own, and never take the place of first tries", () => {
+    const times = Float64Array.from({ length: 30_000 }, (_, index) => 1_796_083_200_000 + index * 1000);
+    const tight = [rule("gcra", 1, 1_000_000)];
+    const sent = withRetries(tight, { times }, { kind: "hammer", every: 100 }, 1).times;
+    assert.equal(sent.length, times.length + MOST_RETRIES);
+    const came = new Set(sent);
+    assert.ok(times.every((time) => came.has(time)));
+    // In line only the first asks: once the line is gone, everyone who comes asks once again.
+    const lined = new Set(withRetries([rule("gcra", 1, 2000)], { times }, { kind: "queue" }, 1).times);
+    assert.ok(times.slice(-1000).every((time) => lined.has(time)));
+  });
+
   test("a link brings back every preset", () => {
     for (const preset of PRESETS) {
       const scenario = begin(preset);
@@ -114,6 +127,8 @@ describe("what the page says about rules", () => {
       good.replace("p=policy", "a=%%%"),
       good.replace("p=policy", "a=gICAgICA"),
       good.replace("p=policy", "a=AAH_____fw"),
+      good.replace("p=policy", "a=AAE&c=AAE"),
+      good.replace("p=policy", "a=AAE&c=____________DwE"),
     ];
     for (const fragment of bad) assert.throws(() => fromFragment(fragment), LinkError, fragment);
   });

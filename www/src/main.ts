@@ -6,24 +6,32 @@ import { Desk } from "./page/desk.ts";
 import { page } from "./page/page.ts";
 import { frontDoor, Playground } from "./page/playground.ts";
 import { Stage } from "./page/stage.ts";
+import { isDark, isThemeChosen, recallTheme } from "./page/theme.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { fromFragment, LinkError, toFragment } from "./scenario/share.ts";
 
 const root = document.getElementById("page") as HTMLElement;
-await init();
+await init().catch((error: unknown) => {
+  const told = root.querySelector("p") as HTMLElement;
+  told.setAttribute("role", "alert");
+  told.textContent = `The engine could not start: ${error instanceof Error ? error.message : String(error)}. Load the page again, or try another browser.`;
+  throw error;
+});
 root.replaceChildren();
 
+recallTheme();
 const { scenario, trouble } = scenarioOfLink();
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let pageIsStale = true;
 let framePending = false;
+let still: ReturnType<typeof setTimeout> | undefined;
 
 const playground = new Playground(scenario, (what) => {
   if (what === "everything") pageIsStale = true;
   request();
 });
 const stage = new Stage(playground, document.documentElement);
-const desk = new Desk(playground, stage, prefersDark(), () => {
+const desk = new Desk(playground, stage, isDark(), () => {
   pageIsStale = true;
   request();
 });
@@ -40,8 +48,8 @@ window.addEventListener("hashchange", () => {
   if (linked.trouble !== undefined) playground.say(linked.trouble);
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  if (localStorage.getItem("theme") !== null) return;
-  desk.dark = prefersDark();
+  if (isThemeChosen()) return;
+  desk.dark = isDark();
   stage.retheme();
   desk.refresh();
 });
@@ -58,7 +66,8 @@ function request(): void {
   framePending = true;
   requestAnimationFrame((now) => {
     // What advancing changes is drawn right here, and asks for no frame of its own.
-    if (playground.moving) playground.advance(now);
+    // For who asked for less motion it waits for the next still picture, whatever else asks for a frame.
+    if (playground.moving && still === undefined) playground.advance(now);
     framePending = false;
     if (pageIsStale) {
       pageIsStale = false;
@@ -70,8 +79,14 @@ function request(): void {
     remember();
     if (!playground.moving) return;
     // Who asked for less motion gets a few still pictures a second.
-    if (calm.matches) setTimeout(request, 500);
-    else request();
+    if (calm.matches) {
+      still ??= setTimeout(() => {
+        still = undefined;
+        request();
+      }, 500);
+    } else {
+      request();
+    }
   });
 }
 
@@ -110,10 +125,4 @@ function scenarioOfLink(): { scenario: Scenario; trouble?: string } {
     if (!(error instanceof LinkError)) throw error;
     return { scenario: frontDoor(), trouble: `This link can’t be read: ${error.message}.` };
   }
-}
-
-function prefersDark(): boolean {
-  const chosen = localStorage.getItem("theme");
-  if (chosen !== null) document.documentElement.dataset["theme"] = chosen;
-  return chosen === null ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark";
 }

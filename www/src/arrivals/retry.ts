@@ -22,9 +22,10 @@ interface Client {
   readonly tries: number;
 }
 
-/** How long after the last first try clients keep trying, in milliseconds, and how many requests that may add. */
+/** How long after the last first try clients keep trying, in milliseconds. */
 const PATIENCE_MS = 10_000;
-const MOST_REQUESTS = 20_000;
+/** How many requests that may add; then whoever is refused goes away. */
+export const MOST_RETRIES = 20_000;
 
 /**
  * All requests that reach a policy when refused clients come back: the first tries, and each retry as the engine's own
@@ -40,14 +41,32 @@ export function withRetries(rules: readonly Rule[], first: Arrivals, retry: Retr
   const jitter = random(seed);
   const until = (first.times.at(-1) ?? 0) + PATIENCE_MS;
   const clients = new Agenda();
-  first.times.forEach((at, index) => {
-    clients.add({ at, cost: costOf(first, index), tries: 0 });
-  });
+  let came = 0;
+  // Who comes for the first time goes before who comes back at the same time.
+  const next = (): Client | undefined => {
+    const at = first.times[came];
+    if (at === undefined || at > clients.soonest) return clients.next();
+    return { at, cost: costOf(first, came++), tries: 0 };
+  };
   const line: Client[] = [];
   const sent: (readonly [number, number])[] = [];
-  for (let client = clients.next(); client !== undefined; client = clients.next()) {
-    if (client.at > until || sent.length === MOST_REQUESTS) break;
+  let retries = 0;
+  const comeBack = (client: Client) => {
+    if (retries === MOST_RETRIES) {
+      line.length = 0;
+      return;
+    }
+    retries++;
+    clients.add(client);
+  };
+  for (let client = next(); client !== undefined; client = next()) {
+    if (client.at > until) break;
     now = client.at;
+    // Nobody comes back any more: what the rest are answered changes nothing of what is sent.
+    if (retries === MOST_RETRIES && clients.soonest === Number.POSITIVE_INFINITY) {
+      sent.push([now, client.cost]);
+      continue;
+    }
     // Behind others in line nobody asks.
     if (retry.kind === "queue" && client.tries === 0 && line.length > 0) {
       line.push(client);
@@ -60,11 +79,11 @@ export function withRetries(rules: readonly Rule[], first: Arrivals, retry: Retr
       if (retry.kind !== "queue") continue;
       if (client.tries > 0) line.shift();
       const following = line[0];
-      if (following !== undefined) clients.add({ ...following, at: now, tries: 1 });
+      if (following !== undefined) comeBack({ ...following, at: now, tries: 1 });
       continue;
     }
     if (retry.kind === "queue" && client.tries === 0) line.push(client);
-    clients.add({
+    comeBack({
       ...client,
       at: now + pause(retry, answer.retryAfterMs, client.tries, jitter),
       tries: client.tries + 1,
@@ -83,7 +102,7 @@ function pause(retry: Retry, retryAfterMs: number, tries: number, jitter: () => 
   return retryAfterMs + Math.floor(jitter() * 250 * 2 ** Math.min(tries, 6));
 }
 
-/** Clients by time; those of the same time in the order in which they came. A binary heap. */
+/** Clients that come back, by time; those of the same time in the order in which they came. A binary heap. */
 class Agenda {
   readonly #heap: (Client & { readonly turn: number })[] = [];
   #turns = 0;
@@ -99,6 +118,11 @@ class Agenda {
       at = parent;
     }
     heap[at] = added;
+  }
+
+  /** When the first of them comes; infinity when there is none. */
+  get soonest(): number {
+    return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY;
   }
 
   next(): Client | undefined {

@@ -2,6 +2,7 @@ import { lowerBound, upperBound, upperBoundFrom } from "../arrivals/arrivals.ts"
 import {
   ADMITTED,
   fullAt,
+  isOver,
   levelAfter,
   levelAt,
   mostBetween,
@@ -9,6 +10,7 @@ import {
   SPARED,
   type Track,
 } from "../outcome/track.ts";
+import { perInterval } from "../rule/bound.ts";
 import { isSchedule, recovery } from "../rule/rule.ts";
 import { number } from "../rule/words.ts";
 import type { Surface } from "./surface.ts";
@@ -30,7 +32,11 @@ export function highestOf({ window, rule }: Track, rows: readonly Track[]): numb
   const most = Math.max(1, ...comparable.map((other) => other.most));
   // A line that would flatten everything else stays off the scale.
   const fits = (units: number) => (units <= 12 * most ? units : 0);
-  return Math.max(most, fits(rule?.limit ?? 0), ...comparable.map(({ bound }) => fits(bound)));
+  return Math.max(
+    most,
+    fits(rule === undefined ? 0 : perInterval(rule)),
+    ...comparable.map(({ bound }) => fits(bound)),
+  );
 }
 
 /** Heights of a row's parts, from its top: the chart takes what is left. */
@@ -85,25 +91,26 @@ function drawEdges(surface: Surface, { rule }: Track, { view, x, perPixel }: Tim
 }
 
 function drawChart(surface: Surface, track: Track, scale: TimeScale, bottom: number, highest: number): void {
-  const { rule, most, bound } = track;
+  const { rule, bound } = track;
   if (rule === undefined) return;
+  const units = perInterval(rule);
   const boundFits = bound <= highest;
-  const limitFits = rule.limit <= highest;
+  const limitFits = units <= highest;
   const top = 20;
   const y = (units: number) => bottom - (units / highest) * (bottom - top);
   const columns = columnMaxima(track, scale);
-  const limit = y(Math.min(rule.limit, highest));
+  const limit = y(Math.min(units, highest));
   surface.fill("admitted", (pen) => areaUnder(pen, columns, (units) => Math.max(y(units), limit), bottom), 0.2);
   // What goes over the limit is the point of the page.
-  if (most > rule.limit) {
+  if (isOver(track)) {
     surface.fill("over", (pen) => areaUnder(pen, columns, (units) => Math.min(y(units), limit), limit), 0.42);
   }
   surface.stroke("admitted", (pen) => topLine(pen, columns, y), { width: 1.5 });
   surface.stroke("faint", (pen) => horizontal(pen, bottom + 0.5, scale.width), { alpha: 0.5 });
   const apart = Math.abs(limit - y(bound)) > 14;
-  if (limitFits && rule.limit !== bound) {
+  if (limitFits && units !== bound) {
     surface.stroke("text", (pen) => horizontal(pen, limit, scale.width), { alpha: 0.45 });
-    if (apart || !boundFits) label(surface, "faint", `limit ${number(rule.limit)}`, limit - 4);
+    if (apart || !boundFits) label(surface, "faint", `limit ${number(units)}`, limit - 4);
   }
   if (boundFits) {
     surface.stroke("text", (pen) => horizontal(pen, y(bound), scale.width), { width: 1.5, dash: [6, 4] });

@@ -1,5 +1,5 @@
 import { type Arrivals, lowerBound, upperBound } from "../arrivals/arrivals.ts";
-import { promisedBound } from "../rule/bound.ts";
+import { perInterval, promisedBound } from "../rule/bound.ts";
 import { capacity, isSchedule, type Rule, recovery } from "../rule/rule.ts";
 import { duration, NAMES, number, terms } from "../rule/words.ts";
 
@@ -156,6 +156,16 @@ export function countsAt(track: Track, time: number): { admitted: number; refuse
     refused: refusedBefore(track, end),
     spared: track.sparedBefore[end] as number,
   };
+}
+
+/** How many times over what its rule means to admit a row went in any window; 0 for the outcome of a policy. */
+export function overBy({ rule, most }: Track): number {
+  return rule === undefined ? 0 : most / perInterval(rule);
+}
+
+/** Whether more was admitted in any window than the rule means to. */
+export function isOver(track: Track): boolean {
+  return overBy(track) > 1;
 }
 
 /** The request nearest to `time`; `undefined` when there is none. */

@@ -7,6 +7,7 @@ import { type Lane, lane, MOST_LANES, MOST_RULES } from "../scenario/scenario.ts
 import type { Playground } from "./playground.ts";
 import { describe } from "./rows.ts";
 import type { Stage } from "./stage.ts";
+import { chooseTheme } from "./theme.ts";
 
 /** What is shown beside the pointer or the keyboard's cursor. */
 export interface Hint {
@@ -45,8 +46,7 @@ export class Desk {
 
   toggleTheme(): void {
     this.dark = !this.dark;
-    document.documentElement.dataset["theme"] = this.dark ? "dark" : "light";
-    localStorage.setItem("theme", this.dark ? "dark" : "light");
+    chooseTheme(this.dark ? "dark" : "light");
     this.stage.retheme();
     this.#refresh();
   }
@@ -69,20 +69,20 @@ export class Desk {
 
   changeRule(index: number, part: number, changed: Rule): void {
     const wrong = fault(changed);
-    if (wrong !== undefined) {
-      this.playground.say(wrong);
-      return;
-    }
+    // What was wrong before is so no longer.
+    this.playground.say(wrong ?? "");
+    if (wrong !== undefined) return;
     this.#change(index, (old) => ({ ...old, rules: old.rules.map((each, at) => (at === part ? changed : each)) }));
   }
 
   addRule(index: number): void {
-    this.#change(index, (old) => {
-      const [first] = old.rules;
-      if (first === undefined || old.rules.length >= MOST_RULES) return old;
-      const added = rule("fixed-window", first.limit * 5, first.interval * 10);
-      return fault(added) === undefined ? { ...old, rules: [...old.rules, added] } : old;
-    });
+    const rules = this.playground.scenario.lanes[index]?.rules ?? [];
+    const [first] = rules;
+    if (first === undefined || rules.length >= MOST_RULES) return;
+    const added = rule("fixed-window", first.limit * 5, first.interval * 10);
+    const wrong = fault(added);
+    if (wrong === undefined) this.#change(index, (old) => ({ ...old, rules: [...old.rules, added] }));
+    else this.playground.say(wrong);
   }
 
   removeRule(index: number, part: number): void {
@@ -295,7 +295,9 @@ export class Desk {
   /** Keys that work wherever the focus is. */
   pageKey(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !target.matches("input, textarea")) {
+    // With Shift it means the opposite everywhere else, which is not undoing more.
+    const undoes = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
+    if (undoes && !target.matches("input, textarea")) {
       event.preventDefault();
       this.playground.undo();
     }

@@ -1,15 +1,18 @@
 import { html, type TemplateResult } from "lit-html";
-import { countsAt, type Track } from "../outcome/track.ts";
-import { duration, number } from "../rule/words.ts";
+import { countsAt, isOver, overBy, type Track } from "../outcome/track.ts";
+import { perInterval } from "../rule/bound.ts";
+import { counted, duration, number } from "../rule/words.ts";
 import type { Playground } from "./playground.ts";
 
 /** What happened, in one sentence whose numbers are the outcome's. */
 export function headline({ outcomes, arrivals, live }: Playground): TemplateResult {
   const tracks = outcomes.flatMap(({ tracks: [first] }) => (first === undefined ? [] : [first]));
-  const total = number(arrivals.times.length);
-  const worst = tracks
-    .filter(({ rule, most }) => rule !== undefined && most > rule.limit)
-    .sort((a, b) => b.most / (b.rule?.limit ?? 1) - a.most / (a.rule?.limit ?? 1))[0];
+  const total = counted(arrivals.times.length, "request");
+  // The rules of a policy too: each has a limit of its own.
+  const worst = outcomes
+    .flatMap((outcome) => outcome.tracks)
+    .filter(isOver)
+    .sort((a, b) => overBy(b) - overBy(a))[0];
   if (arrivals.times.length === 0) {
     return live
       ? html`Press <kbd>Space</kbd> to send a request to every rule.`
@@ -18,23 +21,23 @@ export function headline({ outcomes, arrivals, live }: Playground): TemplateResu
   const [first] = outcomes;
   if (first !== undefined && first.tracks.length > 1) {
     const passed = countsAt(first.tracks[0] as Track, Number.POSITIVE_INFINITY).admitted;
-    return html`Of ${total} requests <em>${number(passed)} pass</em> all ${number(first.lane.rules.length)} rules at once.`;
+    return html`Of ${total} <em>${number(passed)} pass</em> all ${number(first.lane.rules.length)} rules at once.`;
   }
   if (outcomes.some(({ lane }) => lane.retry.kind !== "never")) {
     const sent = tracks.map((track) => number(track.arrivals.times.length));
     const last = sent.pop();
     const each = sent.length > 0 ? `${sent.join(", ")} or ${last}` : last;
-    return html`For ${total} things to do, clients send <em>${each} requests</em>.`;
+    return html`For ${counted(arrivals.times.length, "thing")} to do, clients send <em>${each} requests</em>.`;
   }
   if (worst?.rule !== undefined) {
     return html`A ${worst.name.toLowerCase() === "gcra" ? "GCRA" : worst.name.toLowerCase()} of
-      ${number(worst.rule.limit)} per ${tight(worst.rule.interval)} let
+      ${number(perInterval(worst.rule))} per ${tight(worst.rule.interval)} let
       <em>${number(worst.most)} through ${span(worst)}</em>.`;
   }
   const admitted = tracks.map((track) => countsAt(track, Number.POSITIVE_INFINITY).admitted);
   const [least, most] = [Math.min(...admitted), Math.max(...admitted)];
   const range = least === most ? number(most) : `${number(least)}\u00a0to\u00a0${number(most)}`;
-  return html`Of ${total} requests these rules admit <em>${range}</em>, and none goes over its limit.`;
+  return html`Of ${total} these rules admit <em>${range}</em>, and none goes over its limit.`;
 }
 
 /** A duration that no line break splits. */

@@ -15,7 +15,7 @@ export function page(desk: Desk): TemplateResult {
   const { playground } = desk;
   const { preset, busy, notice } = playground;
   return html`
-    <a class="skip" href="#stage">Skip to the chart</a>
+    <a class="skip" href="#stage" @click=${skip}>Skip to the chart</a>
     <header class="top">
       <p class="brand">
         <svg viewBox="0 0 32 32" aria-hidden="true">
@@ -74,6 +74,12 @@ export function page(desk: Desk): TemplateResult {
       paste leaves it.
     </footer>
   `;
+}
+
+/** Moves on without a new address: what follows its `#` is the scenario. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById("stage")?.focus();
 }
 
 const OWN =

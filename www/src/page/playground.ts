@@ -51,18 +51,15 @@ export class Playground {
     return real === undefined ? decided : [...decided, real];
   }
 
-  /** The stretch of time that has anything in it. */
+  /** The stretch of time in which the present can be: all requests, retries included, and what is around them. */
   get extent(): View {
-    const { times } = this.arrivals;
-    const { view, source } = this.scenario;
-    const whole = source.kind === "preset" ? (presetOf(source.preset)?.view ?? view) : view;
-    let { from, to } = whole;
-    for (const { tracks } of this.outcomes) {
-      const last = tracks[0]?.arrivals.times.at(-1);
-      if (last !== undefined && source.kind === "own") to = Math.max(to, last + 1);
-    }
-    from = Math.min(from, times[0] ?? from);
-    return { from, to };
+    const { from, to } = this.preset?.view ?? this.scenario.view;
+    return { from: Math.min(from, this.arrivals.times[0] ?? from), to: Math.max(to, this.#lastRequest + 1) };
+  }
+
+  /** When the last request of any lane comes; 0 when there is none. */
+  get #lastRequest(): number {
+    return Math.max(0, ...this.outcomes.map(({ tracks }) => tracks[0]?.arrivals.times.at(-1) ?? 0));
   }
 
   /** The preset, as long as its own requests are on screen. */
@@ -133,8 +130,7 @@ export class Playground {
 
   /** Moves the present to `time`, and the view with it when it would leave it. */
   scrub(time: number): void {
-    const { from, to } = this.extent;
-    const playhead = Math.min(Math.max(time, from), to);
+    const playhead = clamped(time, this.extent);
     this.update({ playhead, view: showing(this.scenario.view, playhead) });
   }
 
@@ -152,9 +148,11 @@ export class Playground {
     this.update({ view: zoomed(this.scenario.view, factor, center) });
   }
 
+  /** Shows every request. */
   fit(): void {
-    const { from, to } = this.extent;
-    this.update({ view: { from, to: Math.max(to, from + 10) } });
+    const first = this.arrivals.times[0];
+    const view = this.preset !== undefined || first === undefined ? this.extent : around(first, this.#lastRequest);
+    this.update({ view, playhead: clamped(this.scenario.playhead, view) });
   }
 
   /** Lets time pass; from the start when it has run out. */
@@ -178,7 +176,7 @@ export class Playground {
     this.pause();
     if (!this.live) return;
     this.live = false;
-    this.fit();
+    this.update({ view: this.extent });
     this.#changed("everything");
   }
 
@@ -241,9 +239,7 @@ export class Playground {
     this.stop();
     this.cursor = undefined;
     const first = arrivals.times[0] ?? 0;
-    const last = arrivals.times.at(-1) ?? first;
-    const margin = Math.max(5, Math.round((last - first) * 0.04));
-    const view = { from: Math.max(0, first - margin), to: last + margin };
+    const view = around(first, arrivals.times.at(-1) ?? first);
     this.update({ source: { kind: "own", arrivals }, view, playhead: view.to }, { undoable: true });
   }
 
@@ -263,7 +259,9 @@ export class Playground {
 
   undo(): void {
     const before = this.#undo.pop();
-    if (before !== undefined) this.update(before);
+    if (before === undefined) return;
+    this.stop();
+    this.update(before);
   }
 
   /** Looks at a request of a row. */
@@ -295,6 +293,16 @@ export class Playground {
 /** The front door. */
 export function frontDoor(): Scenario {
   return begin(PRESETS[0] as Preset);
+}
+
+/** A view of all that comes from `first` to `last`, with some room at both ends. */
+function around(first: number, last: number): View {
+  const margin = Math.max(5, Math.round((last - first) * 0.04));
+  return { from: Math.max(0, first - margin), to: last + margin };
+}
+
+function clamped(time: number, { from, to }: View): number {
+  return Math.min(Math.max(time, from), to);
 }
 
 /** What a row did with its last request, in a sentence. */

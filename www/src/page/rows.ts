@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { costOf } from "../arrivals/arrivals.ts";
-import type { Retry } from "../arrivals/retry.ts";
+import { MOST_RETRIES, type Retry } from "../arrivals/retry.ts";
 import { TAT_LINE } from "../draw/row.ts";
-import { fullAt, SPARED, summary, type Track } from "../outcome/track.ts";
+import { fullAt, isOver, overBy, SPARED, summary, type Track } from "../outcome/track.ts";
 import { paintTools } from "../panels/paint_tools.ts";
 import { isSchedule } from "../rule/rule.ts";
-import { duration, moment, number } from "../rule/words.ts";
-import type { Lane } from "../scenario/scenario.ts";
+import { counted, duration, moment, number } from "../rule/words.ts";
+import { type Lane, MOST_RULES } from "../scenario/scenario.ts";
 import type { Desk } from "./desk.ts";
 import { ruleForm } from "./rule_form.ts";
 
@@ -20,7 +20,7 @@ export function axisRow(desk: Desk): TemplateResult {
     <div class="row axis-row">
       <div class="about">
         <h2>Arrivals</h2>
-        <p>${number(playground.arrivals.times.length)} requests for each rule</p>
+        <p>${counted(playground.arrivals.times.length, "request")} for each rule</p>
         ${paintTools(desk)}
       </div>
       <div
@@ -51,7 +51,8 @@ export function laneRows(desk: Desk): TemplateResult {
   let row = 0;
   const lanes = outcomes.map(({ lane, tracks: own }, index) => {
     const rows = own.map((track, part) => {
-      const told = part === 0 && lane.retry.kind !== "never" ? retryWords(lane.retry) : undefined;
+      const retried = track.arrivals.times.length - desk.playground.arrivals.times.length;
+      const told = part === 0 && lane.retry.kind !== "never" ? retryWords(lane.retry, retried) : undefined;
       return trackRow(desk, track, row++, laneTools(desk, lane, index, own, part), told);
     });
     return html`<div class="lane" data-policy=${own.length > 1 ? "" : nothing}>${rows}</div>`;
@@ -85,7 +86,7 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown, retries
         aria-valuemin="0"
         aria-valuemax=${Math.max(0, total - 1)}
         aria-valuenow=${index ?? 0}
-        aria-valuetext=${index === undefined ? `${number(total)} requests` : describe(track, index).join(", ")}
+        aria-valuetext=${index === undefined ? counted(total, "request") : describe(track, index).join(", ")}
         @keydown=${(event: KeyboardEvent) => desk.rowKey(event, row)}
         @pointermove=${(event: PointerEvent) => desk.rowMove(event, row)}
         @pointerleave=${() => desk.rowLeave()}
@@ -104,10 +105,11 @@ function trackRow(desk: Desk, track: Track, row: number, tools: unknown, retries
 }
 
 /** Whether the rule's limit was kept in every window, in a few words. */
-function verdict({ rule, most, window }: Track): unknown {
+function verdict(track: Track): unknown {
+  const { rule, most, window } = track;
   if (rule === undefined) return nothing;
-  const over = most > rule.limit;
-  const times = Number((most / rule.limit).toFixed(2));
+  const over = isOver(track);
+  const times = Number(overBy(track).toFixed(2));
   return html`<p class="verdict" data-over=${over ? "" : nothing}>
     at most <b>${number(most)}</b> in any ${duration(window)}${over ? html`, <b>${times}×</b> the limit` : nothing}
   </p>`;
@@ -139,8 +141,9 @@ const RETRIES: readonly (readonly [Retry["kind"], string])[] = [
   ["queue", "stand in line"],
 ];
 
-function retryWords({ kind }: Retry): string {
-  return RETRIES.find(([each]) => each === kind)?.[1] ?? "";
+function retryWords({ kind }: Retry, retried: number): string {
+  const words = RETRIES.find(([each]) => each === kind)?.[1] ?? "";
+  return retried === MOST_RETRIES ? `${words}, and go away after ${number(MOST_RETRIES)} retries in all` : words;
 }
 
 /** Removes what holds the button that was pressed; the keyboard goes on from the stage, not from the top of the page. */
@@ -174,7 +177,9 @@ function laneTools(desk: Desk, lane: Lane, index: number, tracks: readonly Track
                   )}
                 </select>
               </label>
-              <button type="button" @click=${() => desk.addRule(index)}>Combine with another rule</button>
+              <button type="button" ?disabled=${lane.rules.length >= MOST_RULES} @click=${() => desk.addRule(index)}>
+                Combine with another rule
+              </button>
               <button
                 type="button"
                 ?disabled=${desk.playground.scenario.lanes.length === 1}

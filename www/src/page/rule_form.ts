@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, noChange, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { ALGORITHMS, type Algorithm, isBucket, type Rule } from "../rule/rule.ts";
 import { NAMES } from "../rule/words.ts";
@@ -19,6 +19,8 @@ function unitOf(interval: number): number {
 /** Fields for an interval. */
 export function intervalFields(interval: number, label: string, changed: (interval: number) => void): TemplateResult {
   const unit = unitOf(interval);
+  // Nothing is a whole number of every unit: the one that was chosen stays.
+  const selected = interval === 0 ? noChange : live(String(unit));
   const read = (event: Event) => {
     const fields = (event.target as HTMLElement).closest(".interval") as HTMLElement;
     const count = Number((fields.querySelector("input") as HTMLInputElement).value);
@@ -37,8 +39,8 @@ export function intervalFields(interval: number, label: string, changed: (interv
           @change=${read}
         />
       </label>
-      <select aria-label="${label}, unit of the interval" .value=${live(String(unit))} @change=${read}>
-        ${UNITS.map(([name, size]) => html`<option value=${size} ?selected=${size === unit}>${name}</option>`)}
+      <select aria-label="${label}, unit of the interval" .value=${selected} @change=${read}>
+        ${UNITS.map(([name, size]) => html`<option value=${size} ?selected=${interval === 0 ? noChange : size === unit}>${name}</option>`)}
       </select>
     </span>
   `;

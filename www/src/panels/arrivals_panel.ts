@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { readTimes } from "../arrivals/paste.ts";
 import type { Desk } from "../page/desk.ts";
-import { number } from "../rule/words.ts";
+import { counted } from "../rule/words.ts";
 
 /** Requests of one's own: from a log, or from nothing. */
 export function arrivalsPanel(desk: Desk): TemplateResult {
@@ -58,6 +58,6 @@ function takePasted(desk: Desk): void {
     return;
   }
   desk.playground.take(arrivals);
-  const missed = skipped === 0 ? "" : ` ${number(skipped)} lines hold none, the first: ${firstSkipped ?? ""}`;
-  desk.playground.say(`${number(found)} requests read.${missed}`);
+  const missed = skipped === 0 ? "" : ` Without a time: ${counted(skipped, "line")}, the first: ${firstSkipped ?? ""}`;
+  desk.playground.say(`${counted(found, "request")} read.${missed}`);
 }

@@ -5,7 +5,7 @@ import { intervalFields, numberField } from "../page/rule_form.ts";
 import { promisedBound } from "../rule/bound.ts";
 import { type Choice, type Counting, choose, type Quota, readQuotas } from "../rule/choose.ts";
 import { duration, number, title } from "../rule/words.ts";
-import { lane, MOST_LANES } from "../scenario/scenario.ts";
+import { lane, MOST_LANES, MOST_RULES } from "../scenario/scenario.ts";
 import { codeBlocks } from "./code_panel.ts";
 
 const COUNTINGS: readonly (readonly [Counting, string])[] = [
@@ -41,12 +41,12 @@ export function choosePanel(desk: Desk): TemplateResult {
       </p>
       ${quotas.map((quota, index) => quotaFields(desk, quota, index))}
       <div class="tools-line">
-        <button type="button" @click=${() => setQuotas(desk, [...quotas, { ...(quotas.at(-1) as Quota), interval: 86_400_000 }])}>
+        <button type="button" ?disabled=${quotas.length >= MOST_RULES} @click=${() => setQuotas(desk, [...quotas, { ...(quotas.at(-1) as Quota), interval: 86_400_000 }])}>
           Add another quota
         </button>
       </div>
       <div class="choice" aria-live="polite">${choices.map(choiceText)}</div>
-      ${sound && rules.length > 0 ? codeBlocks(rules, "chosen") : nothing}
+      ${sound && rules.length > 0 ? codeBlocks(desk, rules, "chosen") : nothing}
       <div class="tools-line">
         <button
           type="button"

@@ -26,13 +26,13 @@ export function codePanel(desk: Desk): TemplateResult {
           )}
         </select>
       </label>
-      ${codeBlocks(rules, "lane")}
+      ${codeBlocks(desk, rules, "lane")}
     </section>
   `;
 }
 
 /** A lane's rules as a program and as commands, each with a button that copies it. */
-export function codeBlocks(rules: readonly Rule[], id: string): TemplateResult {
+export function codeBlocks(desk: Desk, rules: readonly Rule[], id: string): TemplateResult {
   const blocks = [
     ["TypeScript", typescript(rules)],
     ["Commands", commands(rules, fingerprintOf(rules))],
@@ -44,7 +44,7 @@ export function codeBlocks(rules: readonly Rule[], id: string): TemplateResult {
           <figure>
             <figcaption>
               ${name}
-              <button type="button" aria-label="Copy ${name}, ${id}" @click=${(event: Event) => void copy(event, code)}>Copy</button>
+              <button type="button" aria-label="Copy ${name}, ${id}" @click=${(event: Event) => void copy(desk, event, code)}>Copy</button>
             </figcaption>
             <pre tabindex="0" aria-label="${name}, ${id}"><code>${code}</code></pre>
           </figure>
@@ -62,13 +62,28 @@ function fingerprintOf(rules: readonly Rule[]): string {
   return String(engine.command(...policy));
 }
 
-/** Copies text, and says so on the button for a while. */
-export async function copy(event: Event, text: string): Promise<void> {
+/** Copies text, and says on the button for a while, and to screen readers, whether that worked. */
+export async function copy({ playground }: Desk, event: Event, text: string): Promise<void> {
   const button = event.target as HTMLButtonElement;
-  const words = button.textContent;
-  await navigator.clipboard.writeText(text);
-  button.textContent = "Copied";
+  // Kept at the first press: at a second one soon after, the button still says what became of the first.
+  button.dataset["words"] ??= button.textContent;
+  const words = button.dataset["words"];
+  const copied = await toClipboard(text);
+  playground.say(
+    copied ? "Copied." : "The browser doesn’t let this page copy. Select the code, or the page’s address, and copy it.",
+  );
+  button.textContent = copied ? "Copied" : "Can’t copy";
   setTimeout(() => {
     button.textContent = words;
   }, 1200);
+}
+
+/** Whether the browser took the text: there is no clipboard on plain `http:`, and people may have denied it. */
+async function toClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -26,7 +26,7 @@ export function sharePanel(desk: Desk): TemplateResult {
         <button
           type="button"
           ?disabled=${!shareable}
-          @click=${(event: Event) => void copy(event, `${location.href.split("#")[0]}#${toFragment(playground.scenario)}`)}
+          @click=${(event: Event) => void copy(desk, event, `${location.href.split("#")[0]}#${toFragment(playground.scenario)}`)}
         >
           Copy link
         </button>

@@ -13,12 +13,15 @@ export function promisedBound(rule: Rule): number {
       // A window of one millisecond has no edge to straddle.
       return rule.interval === 1 ? rule.limit : 2 * rule.limit;
     default:
-      return capacity(rule) + steadyUnits(rule) - 1;
+      return capacity(rule) + perInterval(rule) - 1;
   }
 }
 
-/** Units that recover in one interval, rounded up. */
-function steadyUnits({ algorithm, limit, interval, rate }: Rule): number {
+/**
+ * The units that the rule means to admit in one interval: its limit, or what a bucket recovers by a rate of its own,
+ * rounded up.
+ */
+export function perInterval({ algorithm, limit, interval, rate }: Rule): number {
   if (!isBucket(algorithm) || rate === "") return limit;
   const [whole = "0", fraction = ""] = rate.split(".");
   const micro = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, "0"));

@@ -22,6 +22,11 @@ export function number(value: number): string {
   return whole.format(value);
 }
 
+/** How many of what that is: `1 request`, `2 requests`. */
+export function counted(value: number, one: string): string {
+  return `${number(value)} ${one}${value === 1 ? "" : "s"}`;
+}
+
 /** Milliseconds exactly, as people say them: `640 ms`, `1.5 s`, `14 min 24 s`, `24 h`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Number(ms.toFixed(3))} ms`;

@@ -86,8 +86,8 @@ function readArrivals(packed: string, packedCosts: string | undefined): Arrivals
   }
   if (packedCosts === undefined) return { times };
   const costs = unpack(packedCosts);
-  if (costs.length !== times.length || !costs.every((cost) => cost >= 1)) {
-    throw new LinkError("each request needs a cost of at least 1");
+  if (costs.length !== times.length || !costs.every((cost) => cost >= 1 && Number.isSafeInteger(cost))) {
+    throw new LinkError("each request needs a cost from 1 to 9007199254740991");
   }
   return { times, costs };
 }

@@ -23,6 +23,7 @@ export class StoreLane {
   #remote: Remote | undefined;
   #calls: Calls | undefined;
   #fingerprint = "";
+  #attempts = 0;
   #rule: Rule | undefined;
 
   constructor(changed: () => void) {
@@ -33,19 +34,25 @@ export class StoreLane {
   async connect(url: string, token: string, rules: readonly Rule[]): Promise<void> {
     const name = `playground-${crypto.randomUUID().slice(0, 8)}`;
     this.disconnect();
+    const attempt = ++this.#attempts;
     this.status = "Connecting …";
     this.#changed();
     try {
       const store = remote(url, token);
       const calls = callsFor(rules, name);
-      for (const call of calls.setUp) this.#fingerprint = String(await store.send(call));
+      let fingerprint = "";
+      for (const call of calls.setUp) fingerprint = String(await store.send(call));
       if (calls.setUp.length === 0) await store.send(["PING"]);
+      // A later attempt is what counts, however late the answers to this one are.
+      if (attempt !== this.#attempts) return;
+      this.#fingerprint = fingerprint;
       this.#remote = store;
       this.#calls = calls;
       this.#rule = rules[0];
       this.connected = true;
       this.status = `Connected; requests you send go there too, under the name ${name}.`;
     } catch (error) {
+      if (attempt !== this.#attempts) return;
       this.status = `No store there: ${said(error)}`;
     }
     this.#changed();
