@@ -206,7 +206,7 @@ impl<S: Sql> Store<S> {
         let saved = SavedLimiter { space: limiter.space, denied: limiter.total_denied };
         let (allowed, denied) = (Bind::from(limiter.total_allowed), Bind::from(limiter.total_denied));
         if stored.is_some_and(|stored| stored.space == saved.space) {
-            self.sql.write(Query::PutTotals, &[Bind::Integer(LIMITERS), Bind::Bytes(name), allowed, denied])?;
+            self.sql.write(Query::PutTotals, &[allowed, denied, Bind::Integer(LIMITERS), Bind::Bytes(name)])?;
         } else {
             let settings = &limiter.settings;
             let rate = settings.rate.as_ref().map_or("", |rate| rate.text());

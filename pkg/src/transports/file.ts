@@ -102,6 +102,8 @@ export class NodeDatabase implements GatheringDatabase {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #grouped = false;
+  /** Whether a transaction was begun and not ended: `node:sqlite` itself tells so from Node 22.16 on. */
+  #begun = false;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -122,29 +124,39 @@ export class NodeDatabase implements GatheringDatabase {
   }
 
   begin(): void {
-    if (this.#grouped && this.#database.isTransaction) return;
+    if (this.#begun) return;
+    this.#begun = true;
     this.exec("BEGIN IMMEDIATE");
   }
 
   commit(): void {
-    if (!this.#grouped) this.exec("COMMIT");
+    if (this.#grouped || !this.#begun) return;
+    this.exec("COMMIT");
+    this.#begun = false;
   }
 
   /** Runs `work`, all of whose commits become one at its end. */
   group<T>(work: () => T): T {
+    let result: T;
     this.#grouped = true;
     try {
-      const result = work();
-      if (this.#database.isTransaction) this.exec("COMMIT");
-      return result;
+      result = work();
     } finally {
       this.#grouped = false;
     }
+    this.commit();
+    return result;
   }
 
   /** Undoes what a failed call left half done. */
   rollBack(): void {
-    if (this.#database.isTransaction) this.exec("ROLLBACK");
+    if (!this.#begun) return;
+    this.#begun = false;
+    try {
+      this.exec("ROLLBACK");
+    } catch {
+      // SQLite has undone it already, as it does when the disk is full; if not, the next call can't begin, and tries this again.
+    }
   }
 
   close(): void {
