@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import { HotKV } from "tidegate";
 import { type ConformingStore, itConforms } from "../conformance.ts";
@@ -106,6 +107,60 @@ describe("file:", () => {
     assert.throws(() => new HotKV({ url: "file:" }), { code: "INVALID_ARGUMENT", argument: "url" });
   });
 
+  it("says whether trying again may help: with a file that somebody has, and not with one that can't be read", async () => {
+    const url = freshUrl();
+    const failure = async () => {
+      await using client = new HotKV({ url });
+      return client.get("a").then(
+        () => undefined,
+        ({ code, retryable }) => [code, retryable],
+      );
+    };
+    const path = url.slice("file:".length);
+    {
+      await using _other = await opened(url);
+      assert.deepEqual(await failure(), ["STORE_UNAVAILABLE", true]);
+    }
+    const database = new DatabaseSync(path);
+    database.exec("UPDATE tidegate SET a = 99 WHERE space = -1");
+    database.close();
+    assert.deepEqual(await failure(), ["STORE_UNAVAILABLE", false]);
+    writeFileSync(path, "not a database ".repeat(1000));
+    assert.deepEqual(await failure(), ["STORE_UNAVAILABLE", false]);
+  });
+
+  it("a full disk: every call says so, nothing is spent, and a close lets go of the file all the same", () => {
+    const url = freshUrl();
+    const script = `
+      const { HotKV } = await import("tidegate");
+      const client = new HotKV({ url: ${JSON.stringify(url)} });
+      await client.rateLimitCreate("api", 1, 3600000);
+      for (let call = 0; call < 2; call++) await client.rateLimitCheck("api", "a");
+      let spent = 0;
+      for (const failures = []; failures.length < 3; ) {
+        await client.gcraLimit("k" + spent, 3600000, 3).then(
+          () => spent++,
+          ({ name, code, retryable }) => failures.push(name + code + retryable),
+        );
+        if (failures.length === 3) console.log(failures.join());
+      }
+      console.log((await client.rateLimitCheck("api", "a")).allowed);
+      console.log(await client.close().catch(({ name, code }) => name + code));
+      console.log(spent);`;
+    const failed = "HotKVErrorSTORE_UNAVAILABLE";
+    const lines = inNewProcess(script, 400).trim().split("\n");
+    assert.deepEqual(lines.slice(0, -1), [Array(3).fill(`${failed}true`).join(), "false", failed]);
+    const spent = Number(lines.at(-1));
+    assert.ok(spent > 10, `${spent} were answered`);
+    const remaining = inNewProcess(`
+      const { HotKV } = await import("tidegate");
+      const client = new HotKV({ url: ${JSON.stringify(url)} });
+      for (let key = 0; key <= ${spent}; key++) {
+        console.log((await client.gcraLimit("k" + key, 3600000, 3)).remaining);
+      }`);
+    assert.deepEqual(remaining.trim().split("\n").map(Number), [...Array(spent).fill(1), 2]);
+  });
+
   it("a refusal's count is saved by a close", async () => {
     const url = freshUrl();
     const first = new HotKV({ url });
@@ -163,9 +218,17 @@ function freshUrl(): string {
   return `file:${join(folder, `${++files}.db`)}`;
 }
 
-/** What a script prints in a process of its own. */
-function inNewProcess(script: string): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+/** A client that has the file. */
+async function opened(url: string): Promise<HotKV> {
+  const client = new HotKV({ url });
+  await client.set("a", "1");
+  return client;
+}
+
+/** What a script prints in a process of its own, where no file can grow past so many blocks, which looks like a full disk. */
+function inNewProcess(script: string, blocks: number | "unlimited" = "unlimited"): string {
+  const limited = ["-c", `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath];
+  const { status, stdout, stderr } = spawnSync("sh", [...limited, "--input-type=module", "--eval", script], {
     cwd: import.meta.dirname,
     encoding: "utf8",
     timeout: 20_000,
