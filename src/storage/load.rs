@@ -258,7 +258,7 @@ impl<'a> Row<'a> {
     fn read(row: &'a [Cell]) -> Option<Self> {
         let [at, kind, a, b, c, data, expires, ..] = row else { return None };
         Some(Self {
-            at: at.signed()?,
+            at: at.at()?,
             kind: Kind::of(kind)?,
             a: a.unsigned(),
             b: b.unsigned(),

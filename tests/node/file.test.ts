@@ -201,6 +201,21 @@ describe("file:", () => {
     await second.close();
   });
 
+  it("an expiry at 2^53 and a log's entries past it are kept", async () => {
+    const url = freshUrl();
+    const now = Number.MAX_SAFE_INTEGER - 10;
+    const open = () => new HotKV({ url, clock: () => now });
+    const first = open();
+    await first.set("a", "1", { px: 2 ** 53 - now });
+    await first.rateLimitCreate("api", 5000, 3_000_000_000);
+    assert.equal((await first.rateLimitCheck("api", "a", { cost: 5000 })).allowed, true);
+    await first.close();
+    const second = open();
+    assert.equal(await second.get("a"), "1");
+    assert.equal((await second.rateLimitPeek("api", "a")).current, 5000);
+    await second.close();
+  });
+
   it("times past 2^53 are kept exactly", async () => {
     const url = freshUrl();
     const first = new HotKV({ url });
