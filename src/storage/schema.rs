@@ -42,9 +42,8 @@ pub enum Query {
     PutTotals,
     PutEntry,
     DeleteKey,
-    DeleteRecord,
+    DeleteRow,
     DeleteEntries,
-    DeleteEntriesOutside,
     DeleteSpace,
     DeleteExpired,
     CountLive,
@@ -90,11 +89,8 @@ impl Query {
                  ON CONFLICT (space, name, at) DO UPDATE SET a = excluded.a, expires = excluded.expires"
             }
             Self::DeleteKey => "DELETE FROM tidegate WHERE space = ? AND name = ?",
-            Self::DeleteRecord => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at = -1",
+            Self::DeleteRow => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at = ?",
             Self::DeleteEntries => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at >= 0",
-            Self::DeleteEntriesOutside => {
-                "DELETE FROM tidegate WHERE space = ? AND name = ? AND at >= 0 AND (at < ? OR at > ?)"
-            }
             Self::DeleteSpace => "DELETE FROM tidegate WHERE space = ?",
             Self::DeleteExpired => "DELETE FROM tidegate WHERE expires <= ?",
             Self::CountLive => {

@@ -11,7 +11,7 @@ use super::known::{BySpace, SavedLimiter, Stored};
 use super::load::lease_name;
 use super::schema::{LEASES, LIMITERS, NAMESPACES, VERSION, put};
 use super::store::Store;
-use super::{Bind, Query, Sql};
+use super::{Bind, Cell, Query, Sql};
 use crate::keyspace::{Change, Key, Space, State};
 use crate::sorted_map::SortedMap;
 use crate::text::{filled, push};
@@ -165,18 +165,20 @@ impl<S: Sql> Store<S> {
                     Extent::Since(since) if stored == (Stored::Log { window }) => since,
                     _ => 0,
                 };
-                let mut span = None;
                 for (at, units) in log.entries_from(since) {
                     let leaves = at.saturating_add(window);
                     self.sql.write(Query::PutEntry, &[space, bytes, at.into(), units.into(), leaves.into()])?;
-                    span = Some(span.map_or((at, at), |(oldest, _)| (oldest, at)));
                     note(&mut self.earliest, leaves);
                 }
-                if let (0, Some((oldest, newest)), Stored::Log { .. }) = (since, span, stored) {
-                    self.sql.write(Query::DeleteEntriesOutside, &[space, bytes, oldest.into(), newest.into()])?;
-                }
-                if stored == Stored::Record {
-                    self.sql.write(Query::DeleteRecord, &[space, bytes])?;
+                if since == 0 && stored != Stored::Nothing {
+                    // Entries that were moved, after the clock stepped back, may lie between those that are there now.
+                    for row in self.sql.read(Query::ReadKey, &[space, bytes])? {
+                        let Some(at) = row.first().and_then(Cell::at) else { continue };
+                        let there = |at| log.entries_from(at).next().is_some_and(|(first, _)| first == at);
+                        if !u64::try_from(at).is_ok_and(there) {
+                            self.sql.write(Query::DeleteRow, &[space, bytes, Bind::at(at)])?;
+                        }
+                    }
                 }
                 Stored::Log { window }
             }
