@@ -59,6 +59,74 @@ describe("a transaction of a client", () => {
   }
 });
 
+describe("the clock steps back, and the file is closed and opened again", () => {
+  const START = 1_764_547_200_000;
+  const ONE_AT_ONCE = JSON.stringify({
+    rate: { limit: 100, interval: "1h", algorithm: "fixed-window" },
+    concurrency: { limit: 1, lease: 1000 },
+  });
+  const TWO_IN_5_S = JSON.stringify({ limit: 2, interval: "5s", algorithm: "sliding-window" });
+
+  /** What each admission of a policy is answered, by how many ms after the start it asks; a number alone opens the file again. */
+  async function answers(policy: string, steps: readonly (number | readonly [number, ...string[]])[]) {
+    const store = await openFile();
+    const fingerprint = String(await store.command(START, ["VALVE.DEFINE", "n", policy]));
+    const replies: unknown[] = [];
+    for (const step of steps) {
+      if (typeof step === "number") {
+        await store.reopen();
+        // Time passes, and nothing of the namespace is in memory.
+        await store.command(START + step, ["GET", "other"]);
+        continue;
+      }
+      const [at, ...job] = step;
+      const reply = await store.command(START + at, ["VALVE.ADMIT", "n", fingerprint, "1", ...job]);
+      replies.push((reply as unknown[]).slice(0, 2));
+    }
+    await store.close();
+    return replies;
+  }
+
+  it("a lease that was taken an hour ahead runs out a lease after it was first looked at, however often the file is opened", async () => {
+    const steps = [
+      [3_600_000, "LEASE", "a"],
+      [0, "LEASE", "b"],
+      400,
+      [500, "LEASE", "c"],
+      900,
+      [1000, "LEASE", "d"],
+    ] as const;
+    assert.deepEqual(await answers(ONE_AT_ONCE, steps), [
+      [1, 0],
+      [0, 1000],
+      [0, 500],
+      [1, 0],
+    ]);
+  });
+
+  it("a lease that had run out before stays free", async () => {
+    const steps = [[0, "LEASE", "a"], 2000, [500, "LEASE", "b"]] as const;
+    assert.deepEqual(await answers(ONE_AT_ONCE, steps), [
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+
+  it("an entry of a log that is moved leaves none behind", async () => {
+    const ahead = ["RESERVE", "20000"] as const;
+    // The third starts at 15,000. Two seconds back that is 13,000, to which its entry moves; so the fourth starts when the entry at
+    // 12,000 leaves, at 17,000, and the fifth when the one at 13,000 does.
+    const steps = [[10_000], [12_000], [12_500, ...ahead], [10_500, ...ahead], 10_500, [10_500, ...ahead]] as const;
+    assert.deepEqual(await answers(TWO_IN_5_S, steps), [
+      [1, 0],
+      [1, 0],
+      [1, 2500],
+      [1, 6500],
+      [1, 7500],
+    ]);
+  });
+});
+
 describe("file:", () => {
   it("a budget outlives the process that spent it", () => {
     const url = freshUrl();
