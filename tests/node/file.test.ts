@@ -15,7 +15,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 /** A fresh file whose clock is set by each command. */
-async function openFile(): Promise<ConformingStore> {
+async function openFile(): Promise<Required<ConformingStore>> {
   const url = freshUrl();
   let now = 0;
   const open = () => new HotKV({ url, clock: () => now });
