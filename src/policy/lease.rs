@@ -48,12 +48,14 @@ impl Leases {
         self.earliest = self.expires.iter().map(|(_, expires)| *expires).min().unwrap_or(u64::MAX);
     }
 
-    /// The ids of those that [`Leases::expire`] counts as made now. For stores.
-    pub(crate) fn found_ahead(&self, now: u64, lease: Positive) -> impl Iterator<Item = &[u8]> {
-        let furthest = now.saturating_add(lease.get());
-        let ahead = self.latest > furthest;
-        let leases = self.expires.iter().take_while(move |_| ahead);
-        leases.filter(move |(_, expires)| **expires > furthest).map(|(id, _)| id)
+    /// Whether [`Leases::expire`] counts any as made now. For stores.
+    pub(crate) fn any_ahead(&self, now: u64, lease: Positive) -> bool {
+        self.latest > now.saturating_add(lease.get())
+    }
+
+    /// Those that are held. For stores.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &[u8]> {
+        self.expires.iter().map(|(id, _)| id)
     }
 
     /// How many are held.

@@ -58,11 +58,15 @@ impl<S: Sql> Store<S> {
 
     /// After the clock stepped back a lease counts as made when it is first looked at, which is what the next command does. That is
     /// written, or a store that is opened again and again would let it run anew each time.
+    #[inline(never)]
     fn note_leases_ahead(&mut self, now: u64, namespace: &[u8]) {
         let Some(found) = self.engine.policies.get(namespace) else { return };
         let Some(Concurrency { lease, .. }) = found.policy().ok().and_then(|policy| policy.concurrency) else { return };
-        let ahead = found.leases().found_ahead(now, lease);
-        self.pending.extend(ahead.map(|id| Change::Lease(namespace.into(), id.into())));
+        if found.leases().any_ahead(now, lease) {
+            for id in found.leases().ids() {
+                self.pending.push(Change::Lease(namespace.into(), id.into()));
+            }
+        }
     }
 
     fn bring_up_rules(&mut self, namespace: &[u8]) -> Result<(), S::Failure> {
@@ -114,6 +118,7 @@ impl<S: Sql> Store<S> {
     }
 
     /// A change of many keys must be in the database before any of them is read.
+    #[inline(never)]
     fn write_what_spans_keys(&mut self) -> Result<(), S::Failure> {
         self.pending.extend(self.engine.keyspace().take_journal());
         let spans = |change: &Change| matches!(change, Change::Cleared(_) | Change::Expired(_));

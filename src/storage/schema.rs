@@ -15,6 +15,10 @@ pub(super) const MIGRATIONS: &[Query] = &[];
 
 /// The row of a key that isn't a log's entry.
 pub(super) const RECORD: i64 = -1;
+/// Before every row of a key.
+pub(super) const BEFORE_RECORD: i64 = -2;
+/// After every row of a key: the database sorts bytes after integers and text.
+pub(super) const AFTER_ENTRIES: Bind<'static> = Bind::Bytes(b"");
 /// Where the store's own row is.
 pub(super) const META: i64 = -1;
 /// Where named limiters are, by name.
@@ -42,8 +46,7 @@ pub enum Query {
     PutTotals,
     PutEntry,
     DeleteKey,
-    DeleteRow,
-    DeleteEntries,
+    DeleteBetween,
     DeleteSpace,
     DeleteExpired,
     CountLive,
@@ -89,8 +92,7 @@ impl Query {
                  ON CONFLICT (space, name, at) DO UPDATE SET a = excluded.a, expires = excluded.expires"
             }
             Self::DeleteKey => "DELETE FROM tidegate WHERE space = ? AND name = ?",
-            Self::DeleteRow => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at = ?",
-            Self::DeleteEntries => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at >= 0",
+            Self::DeleteBetween => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at > ? AND at < ?",
             Self::DeleteSpace => "DELETE FROM tidegate WHERE space = ?",
             Self::DeleteExpired => "DELETE FROM tidegate WHERE expires <= ?",
             Self::CountLive => {

@@ -71,14 +71,15 @@ impl<S: Sql> Store<S> {
             None => [Bind::Integer(AFTER_ALL), Bind::Bytes(b""), Bind::Integer(0)],
         };
         let range = [space, name, at, last_space, last_name, last_at];
-        let mut first_expiry = earliest(&self.sql.read(Query::Earliest, &range)?);
-        if first_expiry.is_some_and(|expires| expires <= now) {
+        let first_expiry = loop {
+            let first = earliest(&self.sql.read(Query::Earliest, &range)?);
+            if first.is_none_or(|expires| expires > now) {
+                break first;
+            }
             let range = [space, name, at, last_space, last_name, last_at, now.into()];
             self.sql.write(Query::DeleteExpiredBetween, &range)?;
             pass.deleted = true;
-            first_expiry =
-                earliest(&self.sql.read(Query::Earliest, &[space, name, at, last_space, last_name, last_at])?);
-        }
+        };
         pass.earliest = least(pass.earliest, first_expiry);
         if let Some(last) = last {
             pass.after = Some(last);

@@ -49,12 +49,12 @@ fn open(script: &Script, version: u64, migrations: &[Query]) -> Result<Store<Scr
 #[test]
 fn an_older_schema_is_taken_forward_one_version_at_a_time() {
     let script = Script { version: Some(2), ..Script::default() };
-    let steps = [Query::DeleteKey, Query::DeleteRow, Query::DeleteSpace];
+    let steps = [Query::DeleteKey, Query::DeleteBetween, Query::DeleteSpace];
     assert!(open(&script, 4, &steps).is_ok());
     let asked = script.asked.borrow();
     let queries: Vec<Query> = asked.iter().map(|(query, _)| *query).collect();
     // From version 2 the second and the third step are due, and then the version is written.
-    assert_eq!(queries, [Query::DeleteRow, Query::DeleteSpace, Query::Put]);
+    assert_eq!(queries, [Query::DeleteBetween, Query::DeleteSpace, Query::Put]);
     assert_eq!(asked[2].1[3], "Integer(4)");
 }
 

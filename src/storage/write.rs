@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use super::cell::{Kind, columns};
 use super::known::{BySpace, SavedLimiter, Stored};
 use super::load::lease_name;
-use super::schema::{LEASES, LIMITERS, NAMESPACES, VERSION, put};
+use super::schema::{AFTER_ENTRIES, BEFORE_RECORD, LEASES, LIMITERS, NAMESPACES, RECORD, VERSION, put};
 use super::store::Store;
-use super::{Bind, Cell, Query, Sql};
+use super::{Bind, Query, Sql};
 use crate::keyspace::{Change, Key, Space, State};
 use crate::sorted_map::SortedMap;
 use crate::text::{filled, push};
@@ -172,12 +172,10 @@ impl<S: Sql> Store<S> {
                 }
                 if since == 0 && stored != Stored::Nothing {
                     // Entries that were moved, after the clock stepped back, may lie between those that are there now.
-                    for row in self.sql.read(Query::ReadKey, &[space, bytes])? {
-                        let Some(at) = row.first().and_then(Cell::at) else { continue };
-                        let there = |at| log.entries_from(at).next().is_some_and(|(first, _)| first == at);
-                        if !u64::try_from(at).is_ok_and(there) {
-                            self.sql.write(Query::DeleteRow, &[space, bytes, Bind::at(at)])?;
-                        }
+                    let mut before = Bind::Integer(BEFORE_RECORD);
+                    for at in log.entries_from(0).map(|(at, _)| at.into()).chain([AFTER_ENTRIES]) {
+                        self.sql.write(Query::DeleteBetween, &[space, bytes, before, at])?;
+                        before = at;
                     }
                 }
                 Stored::Log { window }
@@ -186,7 +184,8 @@ impl<S: Sql> Store<S> {
                 self.sql.put(space, name, columns(&state))?;
                 note(&mut self.earliest, state.expires());
                 if matches!(stored, Stored::Log { .. }) {
-                    self.sql.write(Query::DeleteEntries, &[space, bytes])?;
+                    let record = Bind::Integer(RECORD);
+                    self.sql.write(Query::DeleteBetween, &[space, bytes, record, AFTER_ENTRIES])?;
                 }
                 Stored::Record
             }
