@@ -48,6 +48,16 @@ impl Leases {
         self.earliest = self.expires.iter().map(|(_, expires)| *expires).min().unwrap_or(u64::MAX);
     }
 
+    /// Whether [`Leases::expire`] counts any as made now. For stores.
+    pub(crate) fn any_ahead(&self, now: u64, lease: Positive) -> bool {
+        self.latest > now.saturating_add(lease.get())
+    }
+
+    /// Those that are held. For stores.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &[u8]> {
+        self.expires.iter().map(|(id, _)| id)
+    }
+
     /// How many are held.
     pub fn len(&self) -> usize {
         self.expires.len()

@@ -1,7 +1,7 @@
 //! Values on their way into the database and out of it.
 //!
-//! JavaScript hands every integer over as a float, which is exact up to 2^53. A larger one is stored as text with an `x`
-//! in front, which the database sorts after every integer: an expiry that far off is never in the past.
+//! JavaScript hands every integer over as a float, and `node:sqlite` reads none past 2^53 - 1. A larger one is stored as text with
+//! an `x` in front, which the database sorts after every integer: an expiry that far off is never in the past.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,14 +10,14 @@ use crate::keyspace::{NEVER, State};
 use crate::text::filled;
 
 /// The largest integer that is stored as one.
-const MAX_EXACT: u64 = 1 << 53;
+const MAX_EXACT: u64 = (1 << 53) - 1;
 
 /// A value for a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind<'a> {
     /// No value.
     Null,
-    /// An integer from -2^53 to 2^53.
+    /// An integer from -2^53 + 1 to 2^53 - 1.
     Integer(i64),
     /// A larger integer; databases get [`large_text`] of it.
     Large(u64),
@@ -30,7 +30,7 @@ pub enum Bind<'a> {
 pub enum Cell {
     /// No value.
     Null,
-    /// An integer from -2^53 to 2^53.
+    /// An integer from -2^53 + 1 to 2^53 - 1.
     Integer(i64),
     /// Text: only a large integer is stored as text.
     Text(String),
@@ -53,6 +53,11 @@ impl From<u64> for Bind<'_> {
 }
 
 impl Bind<'_> {
+    /// Where a row of a key is, as [`Cell::at`].
+    pub(super) fn at(at: i64) -> Self {
+        u64::try_from(at).map_or(Self::Integer(at), Self::from)
+    }
+
     /// A time to live: no value for what never expires.
     pub(super) fn expiry(expires: u64) -> Self {
         if expires == NEVER { Self::Null } else { expires.into() }
@@ -75,6 +80,11 @@ impl Cell {
             Self::Integer(integer) => Some(*integer),
             _ => None,
         }
+    }
+
+    /// Where a row of a key is: an entry's time may be a large integer.
+    pub(super) fn at(&self) -> Option<i64> {
+        self.signed().or_else(|| i64::try_from(self.unsigned()?).ok())
     }
 
     /// The time to live that is stored here.

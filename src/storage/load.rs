@@ -14,7 +14,7 @@ use crate::command::{Command, Kind as CommandKind, Names};
 use crate::error::MAX_NAME_BYTES;
 use crate::keyspace::{Change, Key, Space, Value};
 use crate::limiter::{Algorithm, Limiter, Rate, Settings};
-use crate::policy::Job;
+use crate::policy::{Concurrency, Job};
 
 impl<S: Sql> Store<S> {
     pub(super) fn bring_up(&mut self, now: u64, command: &Command<'_>) -> Result<(), S::Failure> {
@@ -34,10 +34,13 @@ impl<S: Sql> Store<S> {
             Names::Namespace | Names::NewNamespace => {
                 self.load_namespace(now, first)?;
                 match kind {
-                    CommandKind::Admit => self.bring_up_job(first, &command.job()),
-                    CommandKind::Show => self.bring_up_rules(first),
-                    _ => Ok(()),
+                    CommandKind::Admit => self.bring_up_job(first, &command.job())?,
+                    CommandKind::Show => self.bring_up_rules(first)?,
+                    _ => {}
                 }
+                // Last, since what is brought up may have to write what changed before.
+                self.note_leases_ahead(now, first);
+                Ok(())
             }
             Names::Pattern | Names::AllKeys => self.load_space(Space::ORDINARY),
             Names::Nothing => Ok(()),
@@ -51,6 +54,19 @@ impl<S: Sql> Store<S> {
             keys.into_iter().filter(unknown).map(|(space, name)| (space, name.into())).collect()
         };
         keys.iter().try_for_each(|(space, name)| self.load(Key { space: *space, name }))
+    }
+
+    /// After the clock stepped back a lease counts as made when it is first looked at, which is what the next command does. That is
+    /// written, or a store that is opened again and again would let it run anew each time.
+    #[inline(never)]
+    fn note_leases_ahead(&mut self, now: u64, namespace: &[u8]) {
+        let Some(found) = self.engine.policies.get(namespace) else { return };
+        let Some(Concurrency { lease, .. }) = found.policy().ok().and_then(|policy| policy.concurrency) else { return };
+        if found.leases().any_ahead(now, lease) {
+            for id in found.leases().ids() {
+                self.pending.push(Change::Lease(namespace.into(), id.into()));
+            }
+        }
     }
 
     fn bring_up_rules(&mut self, namespace: &[u8]) -> Result<(), S::Failure> {
@@ -102,6 +118,7 @@ impl<S: Sql> Store<S> {
     }
 
     /// A change of many keys must be in the database before any of them is read.
+    #[inline(never)]
     fn write_what_spans_keys(&mut self) -> Result<(), S::Failure> {
         self.pending.extend(self.engine.keyspace().take_journal());
         let spans = |change: &Change| matches!(change, Change::Cleared(_) | Change::Expired(_));
@@ -188,6 +205,8 @@ impl<S: Sql> Store<S> {
         if !self.table || self.known.namespaces.get(namespace).is_some() || namespace.len() > MAX_NAME_BYTES {
             return Ok(());
         }
+        // A lease that had run out before the clock stepped back stays free.
+        self.write_what_spans_keys()?;
         self.known.namespaces.insert(namespace, ());
         if !self.known.reserved {
             self.known.reserved = true;
@@ -258,7 +277,7 @@ impl<'a> Row<'a> {
     fn read(row: &'a [Cell]) -> Option<Self> {
         let [at, kind, a, b, c, data, expires, ..] = row else { return None };
         Some(Self {
-            at: at.signed()?,
+            at: at.at()?,
             kind: Kind::of(kind)?,
             a: a.unsigned(),
             b: b.unsigned(),

@@ -15,6 +15,10 @@ pub(super) const MIGRATIONS: &[Query] = &[];
 
 /// The row of a key that isn't a log's entry.
 pub(super) const RECORD: i64 = -1;
+/// Before every row of a key.
+pub(super) const BEFORE_RECORD: i64 = -2;
+/// After every row of a key: the database sorts bytes after integers and text.
+pub(super) const AFTER_ENTRIES: Bind<'static> = Bind::Bytes(b"");
 /// Where the store's own row is.
 pub(super) const META: i64 = -1;
 /// Where named limiters are, by name.
@@ -28,7 +32,8 @@ pub(super) const BEFORE_ALL: i64 = -5;
 /// After every row: a record's space has 32 bits.
 pub(super) const AFTER_ALL: i64 = 1 << 32;
 
-/// Every query there is; the bindings are numbered in the text.
+/// Every query there is. Its bindings are in the order of the text and without numbers, which older versions of `node:sqlite` take
+/// for names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the text says it")]
 pub enum Query {
@@ -41,9 +46,7 @@ pub enum Query {
     PutTotals,
     PutEntry,
     DeleteKey,
-    DeleteRecord,
-    DeleteEntries,
-    DeleteEntriesOutside,
+    DeleteBetween,
     DeleteSpace,
     DeleteExpired,
     CountLive,
@@ -68,50 +71,46 @@ impl Query {
                  PRIMARY KEY (space, name, at)) WITHOUT ROWID"
             }
             Self::ReadKey => {
-                "SELECT at, kind, a, b, c, data, expires FROM tidegate WHERE space = ?1 AND name = ?2 ORDER BY at"
+                "SELECT at, kind, a, b, c, data, expires FROM tidegate WHERE space = ? AND name = ? ORDER BY at"
             }
             Self::ReadSpace => {
-                "SELECT at, kind, a, b, c, data, expires, name FROM tidegate WHERE space = ?1 ORDER BY name, at"
+                "SELECT at, kind, a, b, c, data, expires, name FROM tidegate WHERE space = ? ORDER BY name, at"
             }
             Self::ReadRange => {
                 "SELECT at, kind, a, b, c, data, expires, name FROM tidegate \
-                 WHERE space = ?1 AND name >= ?2 AND name < ?3 ORDER BY name, at"
+                 WHERE space = ? AND name >= ? AND name < ? ORDER BY name, at"
             }
             Self::Put => {
                 "INSERT INTO tidegate (space, name, at, kind, a, b, c, data, expires) \
-                 VALUES (?1, ?2, -1, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (space, name, at) DO UPDATE SET \
+                 VALUES (?, ?, -1, ?, ?, ?, ?, ?, ?) ON CONFLICT (space, name, at) DO UPDATE SET \
                  kind = excluded.kind, a = excluded.a, b = excluded.b, c = excluded.c, data = excluded.data, \
                  expires = excluded.expires"
             }
-            Self::PutTotals => "UPDATE tidegate SET a = ?3, b = ?4 WHERE space = ?1 AND name = ?2 AND at = -1",
+            Self::PutTotals => "UPDATE tidegate SET a = ?, b = ? WHERE space = ? AND name = ? AND at = -1",
             Self::PutEntry => {
-                "INSERT INTO tidegate (space, name, at, kind, a, expires) VALUES (?1, ?2, ?3, 2, ?4, ?5) \
+                "INSERT INTO tidegate (space, name, at, kind, a, expires) VALUES (?, ?, ?, 2, ?, ?) \
                  ON CONFLICT (space, name, at) DO UPDATE SET a = excluded.a, expires = excluded.expires"
             }
-            Self::DeleteKey => "DELETE FROM tidegate WHERE space = ?1 AND name = ?2",
-            Self::DeleteRecord => "DELETE FROM tidegate WHERE space = ?1 AND name = ?2 AND at = -1",
-            Self::DeleteEntries => "DELETE FROM tidegate WHERE space = ?1 AND name = ?2 AND at >= 0",
-            Self::DeleteEntriesOutside => {
-                "DELETE FROM tidegate WHERE space = ?1 AND name = ?2 AND at >= 0 AND (at < ?3 OR at > ?4)"
-            }
-            Self::DeleteSpace => "DELETE FROM tidegate WHERE space = ?1",
-            Self::DeleteExpired => "DELETE FROM tidegate WHERE expires <= ?1",
+            Self::DeleteKey => "DELETE FROM tidegate WHERE space = ? AND name = ?",
+            Self::DeleteBetween => "DELETE FROM tidegate WHERE space = ? AND name = ? AND at > ? AND at < ?",
+            Self::DeleteSpace => "DELETE FROM tidegate WHERE space = ?",
+            Self::DeleteExpired => "DELETE FROM tidegate WHERE expires <= ?",
             Self::CountLive => {
-                "SELECT count(DISTINCT name) FROM tidegate WHERE space = ?1 AND (expires IS NULL OR expires > ?2)"
+                "SELECT count(DISTINCT name) FROM tidegate WHERE space = ? AND (expires IS NULL OR expires > ?)"
             }
-            Self::LatestExpiry => "SELECT max(expires) FROM tidegate WHERE space >= ?1",
+            Self::LatestExpiry => "SELECT max(expires) FROM tidegate WHERE space >= ?",
             Self::AnythingLeft => "SELECT 1 FROM tidegate WHERE space <> -1 LIMIT 1",
             Self::EndOfStep => {
-                "SELECT space, name, at FROM tidegate WHERE (space, name, at) > (?1, ?2, ?3) \
-                 ORDER BY space, name, at LIMIT 1 OFFSET ?4"
+                "SELECT space, name, at FROM tidegate WHERE (space, name, at) > (?, ?, ?) \
+                 ORDER BY space, name, at LIMIT 1 OFFSET ?"
             }
             Self::DeleteExpiredBetween => {
-                "DELETE FROM tidegate WHERE (space, name, at) > (?1, ?2, ?3) AND (space, name, at) <= (?4, ?5, ?6) \
-                 AND expires <= ?7"
+                "DELETE FROM tidegate WHERE (space, name, at) > (?, ?, ?) AND (space, name, at) <= (?, ?, ?) \
+                 AND expires <= ?"
             }
             Self::Earliest => {
-                "SELECT min(expires) FROM tidegate WHERE (space, name, at) > (?1, ?2, ?3) \
-                 AND (space, name, at) <= (?4, ?5, ?6)"
+                "SELECT min(expires) FROM tidegate WHERE (space, name, at) > (?, ?, ?) \
+                 AND (space, name, at) <= (?, ?, ?)"
             }
         }
     }

@@ -198,16 +198,11 @@ impl<S: Sql> Store<S> {
         if self.denials_due.take().is_none() {
             return Ok(());
         }
-        let unsaved: Vec<Box<[u8]>> = self
-            .known
-            .limiters
-            .iter()
-            .map(|(name, _)| name)
-            .filter(|name| self.is_unsaved(name))
-            .map(Box::from)
-            .collect();
-        for name in unsaved {
-            self.write_limiter(&name)?;
+        let names: Vec<Box<[u8]>> = self.known.limiters.iter().map(|(name, _)| name.into()).collect();
+        for name in names {
+            if self.is_unsaved(&name) {
+                self.write_limiter(&name)?;
+            }
         }
         Ok(())
     }

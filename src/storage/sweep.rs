@@ -62,23 +62,24 @@ impl<S: Sql> Store<S> {
             self.earliest = None;
         }
         let (space, name, at) = pass.after.take().unwrap_or((BEFORE_ALL, Box::default(), 0));
-        let [space, name, at] = [Bind::Integer(space), Bind::Bytes(&name), Bind::Integer(at)];
+        let [space, name, at] = [Bind::Integer(space), Bind::Bytes(&name), Bind::at(at)];
         let skipped = Bind::Integer(rows.saturating_sub(1).into());
         let last = self.sql.read(Query::EndOfStep, &[space, name, at, skipped])?;
         let last = last.first().and_then(|row| place(row));
         let [last_space, last_name, last_at] = match &last {
-            Some((space, name, at)) => [Bind::Integer(*space), Bind::Bytes(name), Bind::Integer(*at)],
+            Some((space, name, at)) => [Bind::Integer(*space), Bind::Bytes(name), Bind::at(*at)],
             None => [Bind::Integer(AFTER_ALL), Bind::Bytes(b""), Bind::Integer(0)],
         };
         let range = [space, name, at, last_space, last_name, last_at];
-        let mut first_expiry = earliest(&self.sql.read(Query::Earliest, &range)?);
-        if first_expiry.is_some_and(|expires| expires <= now) {
+        let first_expiry = loop {
+            let first = earliest(&self.sql.read(Query::Earliest, &range)?);
+            if first.is_none_or(|expires| expires > now) {
+                break first;
+            }
             let range = [space, name, at, last_space, last_name, last_at, now.into()];
             self.sql.write(Query::DeleteExpiredBetween, &range)?;
             pass.deleted = true;
-            first_expiry =
-                earliest(&self.sql.read(Query::Earliest, &[space, name, at, last_space, last_name, last_at])?);
-        }
+        };
         pass.earliest = least(pass.earliest, first_expiry);
         if let Some(last) = last {
             pass.after = Some(last);
@@ -100,7 +101,7 @@ impl<S: Sql> Store<S> {
 
 fn place(row: &[Cell]) -> Option<(i64, Box<[u8]>, i64)> {
     let [space, name, at] = row else { return None };
-    Some((space.signed()?, name.bytes()?.into(), at.signed()?))
+    Some((space.signed()?, name.bytes()?.into(), at.at()?))
 }
 
 /// The least expiry of the rows; one that is no integer is too far off to wait for.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::cell::{Kind, columns};
 use super::known::{BySpace, SavedLimiter, Stored};
 use super::load::lease_name;
-use super::schema::{LEASES, LIMITERS, NAMESPACES, VERSION, put};
+use super::schema::{AFTER_ENTRIES, BEFORE_RECORD, LEASES, LIMITERS, NAMESPACES, RECORD, VERSION, put};
 use super::store::Store;
 use super::{Bind, Query, Sql};
 use crate::keyspace::{Change, Key, Space, State};
@@ -165,18 +165,18 @@ impl<S: Sql> Store<S> {
                     Extent::Since(since) if stored == (Stored::Log { window }) => since,
                     _ => 0,
                 };
-                let mut span = None;
                 for (at, units) in log.entries_from(since) {
                     let leaves = at.saturating_add(window);
                     self.sql.write(Query::PutEntry, &[space, bytes, at.into(), units.into(), leaves.into()])?;
-                    span = Some(span.map_or((at, at), |(oldest, _)| (oldest, at)));
                     note(&mut self.earliest, leaves);
                 }
-                if let (0, Some((oldest, newest)), Stored::Log { .. }) = (since, span, stored) {
-                    self.sql.write(Query::DeleteEntriesOutside, &[space, bytes, oldest.into(), newest.into()])?;
-                }
-                if stored == Stored::Record {
-                    self.sql.write(Query::DeleteRecord, &[space, bytes])?;
+                if since == 0 && stored != Stored::Nothing {
+                    // Entries that were moved, after the clock stepped back, may lie between those that are there now.
+                    let mut before = Bind::Integer(BEFORE_RECORD);
+                    for at in log.entries_from(0).map(|(at, _)| at.into()).chain([AFTER_ENTRIES]) {
+                        self.sql.write(Query::DeleteBetween, &[space, bytes, before, at])?;
+                        before = at;
+                    }
                 }
                 Stored::Log { window }
             }
@@ -184,7 +184,8 @@ impl<S: Sql> Store<S> {
                 self.sql.put(space, name, columns(&state))?;
                 note(&mut self.earliest, state.expires());
                 if matches!(stored, Stored::Log { .. }) {
-                    self.sql.write(Query::DeleteEntries, &[space, bytes])?;
+                    let record = Bind::Integer(RECORD);
+                    self.sql.write(Query::DeleteBetween, &[space, bytes, record, AFTER_ENTRIES])?;
                 }
                 Stored::Record
             }
@@ -206,7 +207,7 @@ impl<S: Sql> Store<S> {
         let saved = SavedLimiter { space: limiter.space, denied: limiter.total_denied };
         let (allowed, denied) = (Bind::from(limiter.total_allowed), Bind::from(limiter.total_denied));
         if stored.is_some_and(|stored| stored.space == saved.space) {
-            self.sql.write(Query::PutTotals, &[Bind::Integer(LIMITERS), Bind::Bytes(name), allowed, denied])?;
+            self.sql.write(Query::PutTotals, &[allowed, denied, Bind::Integer(LIMITERS), Bind::Bytes(name)])?;
         } else {
             let settings = &limiter.settings;
             let rate = settings.rate.as_ref().map_or("", |rate| rate.text());

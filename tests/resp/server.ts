@@ -17,10 +17,18 @@ export interface Running extends AsyncDisposable {
 }
 
 /** Starts `tidegate serve` on a free port and waits until it listens. */
-export async function startServer(...args: readonly string[]): Promise<Running> {
-  const child = spawn(process.execPath, [main, "serve", "--port", "0", ...args], {
-    stdio: ["ignore", "inherit", "pipe"],
-  });
+export function startServer(...args: readonly string[]): Promise<Running> {
+  return started(process.execPath, [main, "serve", "--port", "0", ...args]);
+}
+
+/** As {@link startServer}, where no file can grow past so many blocks, which looks like a full disk. */
+export function startServerWithin(blocks: number, ...args: readonly string[]): Promise<Running> {
+  const limited = ["-c", `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath];
+  return started("sh", [...limited, main, "serve", "--port", "0", ...args]);
+}
+
+async function started(program: string, args: readonly string[]): Promise<Running> {
+  const child = spawn(program, args, { stdio: ["ignore", "inherit", "pipe"] });
   const log: Running["log"][number][] = [];
   const exited = once(child, "exit");
   const lines = createInterface({ input: child.stderr });

@@ -62,7 +62,13 @@ async function serveMetrics(server: Server, port: number): Promise<{ readonly po
   const listener = createServer((request, response) => {
     if (request.url === "/metrics") {
       response.setHeader("content-type", "text/plain; version=0.0.4");
-      response.end(server.metrics());
+      try {
+        response.end(server.metrics());
+      } catch (error) {
+        // A file that can't be read has no figures; the server goes on, since it may be back.
+        response.statusCode = 503;
+        response.end(`${error}\n`);
+      }
     } else if (request.url === "/health") {
       response.end("ok\n");
     } else {

@@ -104,6 +104,13 @@ export class Connection {
     this.#stall ??= setTimeout(destroy, this.#limits.stallMs);
   }
 
+  /** Sends an error instead of replies, and closes after it has left. */
+  fail(error: string): void {
+    if (this.#ended) return;
+    this.#socket.write(error);
+    this.end("error");
+  }
+
   /** Closes at once. */
   destroy(reason: CloseReason): void {
     if (!this.#ended) this.#reason = reason;

@@ -1,8 +1,7 @@
 import { assertFields } from "../arguments.ts";
 import { commandCounts, Engine } from "../engine.ts";
-import { Durable } from "../store/durable.ts";
 import { storeMemoryBytes } from "../store/module.ts";
-import { openDatabase } from "../transports/file.ts";
+import { closeFile, openFile, storeFailed } from "../transports/file.ts";
 import type { Host } from "./host.ts";
 
 /** What a host is opened with. */
@@ -39,8 +38,8 @@ const SWEEP_EVERY = 64;
 const SAVE_MS = 5000;
 
 function fileHost(path: string, { maxKeys = 1_000_000, clock = Date.now }: HostOptions): Host {
-  const database = openDatabase(path);
-  const store = new Durable(database, { cachedKeys: maxKeys });
+  const file = openFile(path, { cachedKeys: maxKeys });
+  const { database, durable: store } = file;
   let clients = 0;
   let commits = 0;
   const commit = <T>(work: () => T): T => {
@@ -54,7 +53,7 @@ function fileHost(path: string, { maxKeys = 1_000_000, clock = Date.now }: HostO
       // What was decided and not written must not be remembered: the next call reads the file anew.
       database.rollBack();
       store.drop();
-      throw error;
+      throw storeFailed(error);
     }
   };
   const saving = setInterval(() => {
@@ -78,13 +77,16 @@ function fileHost(path: string, { maxKeys = 1_000_000, clock = Date.now }: HostO
     },
     commit,
     stats() {
-      const { counters, records } = store.figures();
-      return { commands: commandCounts(counters), records, memoryBytes: storeMemoryBytes() };
+      try {
+        const { counters, records } = store.figures();
+        return { commands: commandCounts(counters), records, memoryBytes: storeMemoryBytes() };
+      } catch (error) {
+        throw storeFailed(error);
+      }
     },
     close() {
       clearInterval(saving);
-      store.close();
-      database.close();
+      closeFile(file);
     },
   };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as net from "node:net";
 import * as tls from "node:tls";
 import { assertFields } from "../arguments.ts";
+import { HotKVError } from "../errors.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
 import { Histogram } from "./histogram.ts";
 import type { Host } from "./host.ts";
@@ -85,9 +86,10 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
       const replies = engine.commit(() => batch.map(([connection, chunks]) => connection.feed(joined(chunks))));
       for (const [at, [connection]] of batch.entries()) connection.reply(replies[at] ?? new Uint8Array());
     } catch (error) {
-      // Nothing of the batch is promised: its clients must not take silence or a stale reply for an answer.
+      // Nothing of the batch is promised. Its clients are told why, once: how many replies each waits for went with the batch, so
+      // closing has to answer the rest.
       log.warn("store failed", { error: String(error), clients: batch.length });
-      for (const [connection] of batch) connection.destroy("error");
+      for (const [connection] of batch) connection.fail(errorReply(error));
     }
     latency.record((performance.now() - start) / 1000);
   };
@@ -185,6 +187,12 @@ export async function serve(engine: Host, options: ServeOptions = {}): Promise<S
       log.info("stopped", { served: accepted });
     },
   };
+}
+
+/** An error as a reply, whose first word is its code. */
+function errorReply(error: unknown): string {
+  const { code, message } = error instanceof HotKVError ? error : { code: "ERR", message: String(error) };
+  return `-${code} ${message.replace(/[\r\n]+/g, " ")}\r\n`;
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {

@@ -63,9 +63,8 @@ export class Durable {
     return this.#run((core) => core.feed(now, bytes));
   }
 
-  /** Opens one more client's side of the protocol, for a server. It ends with the memory it is in. */
+  /** Makes one more client's side of the protocol, for a server that has opened the store. It ends with the memory it is in. */
   openClient(id: number, password: string | undefined): DurableClient {
-    this.open();
     return new DurableClient(makeClient(id, password), (client, now, bytes) => {
       return this.#run((core) => core.feedClient(client, now, bytes));
     });

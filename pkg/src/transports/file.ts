@@ -4,7 +4,7 @@ import { clientClosed, HotKVError } from "../errors.ts";
 import type { Command, Reply } from "../reply.ts";
 import { decodeReplies } from "../resp/decode.ts";
 import { encodeCommands } from "../resp/encode.ts";
-import { Durable } from "../store/durable.ts";
+import { Durable, type DurableOptions } from "../store/durable.ts";
 import { type GatheringDatabase, setStoreSource } from "../store/module.ts";
 import type { Transport } from "../transport.ts";
 
@@ -26,36 +26,30 @@ const CACHED_KEYS = 200_000;
  */
 export class FileTransport implements Transport {
   readonly #clock: () => number;
-  readonly #database: NodeDatabase;
-  readonly #durable: Durable;
+  readonly #store: FileStore;
   #timer: NodeJS.Timeout | undefined;
   #calls = 0;
   #closed = false;
 
   constructor(path: string, options: FileOptions = {}) {
     this.#clock = options.clock ?? Date.now;
-    this.#database = openDatabase(path);
-    this.#durable = new Durable(this.#database, { maxLimiters: options.maxLimiters, cachedKeys: CACHED_KEYS });
-    try {
-      this.#durable.open();
-    } catch (error) {
-      this.#database.close();
-      throw unavailable(`can't use ${path}`, error);
-    }
+    this.#store = openFile(path, { maxLimiters: options.maxLimiters, cachedKeys: CACHED_KEYS });
   }
 
   async send(commands: readonly Command[]): Promise<readonly Reply[]> {
     if (this.#closed) throw clientClosed();
     const bytes = encodeCommands(commands);
     const now = this.#now();
+    const { database, durable } = this.#store;
     try {
-      const replies = this.#durable.feed(now, bytes);
-      if (++this.#calls % SWEEP_EVERY === 0) this.#durable.sweep(now, SWEEP_ROWS);
+      // Before the commands, so that a failure of it spends nothing.
+      if (++this.#calls % SWEEP_EVERY === 0) durable.sweep(now, SWEEP_ROWS);
+      const replies = durable.feed(now, bytes);
       this.#saveDenialsInTime();
       return decodeReplies(replies);
     } catch (error) {
-      this.#database.rollBack();
-      throw unavailable("the store failed, and is opened anew by the next call", error);
+      database.rollBack();
+      throw storeFailed(error);
     }
   }
 
@@ -63,11 +57,7 @@ export class FileTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
-    try {
-      this.#durable.close();
-    } finally {
-      this.#database.close();
-    }
+    closeFile(this.#store);
   }
 
   #now(): number {
@@ -77,11 +67,11 @@ export class FileTransport implements Transport {
   }
 
   #saveDenialsInTime(): void {
-    if (this.#timer !== undefined || this.#durable.denialsDue() === undefined) return;
+    if (this.#timer !== undefined || this.#store.durable.denialsDue() === undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       try {
-        this.#durable.saveDenials();
+        this.#store.durable.saveDenials();
       } catch {
         // The next call finds out, and opens anew.
       }
@@ -90,11 +80,41 @@ export class FileTransport implements Transport {
   }
 }
 
-/** Opens the database of a store in a file, for this process alone, and readies the store's module. */
-export function openDatabase(path: string): NodeDatabase {
+/** A store in a file. */
+export interface FileStore {
+  readonly database: NodeDatabase;
+  readonly durable: Durable;
+}
+
+/** Opens the store in a file, for this process alone, and readies the store's module. */
+export function openFile(path: string, options: DurableOptions): FileStore {
   const { DatabaseSync } = sqlite();
   setStoreSource(readModule);
-  return new NodeDatabase(opened(DatabaseSync, path));
+  const database = new NodeDatabase(opened(DatabaseSync, path));
+  const durable = new Durable(database, options);
+  try {
+    durable.open();
+  } catch (error) {
+    database.close();
+    throw unavailable(`can't use ${path}`, error);
+  }
+  return { database, durable };
+}
+
+/** Stores what is left to store, and lets go of the file in any case. */
+export function closeFile({ database, durable }: FileStore): void {
+  try {
+    durable.close();
+  } catch (error) {
+    throw unavailable("the store is closed, and what was refused last is missing in its totals", error);
+  } finally {
+    database.close();
+  }
+}
+
+/** What a caller is told of a call that the store failed in. */
+export function storeFailed(cause: unknown): HotKVError {
+  return unavailable("the store failed, and is opened anew by the next call", cause);
 }
 
 /** `node:sqlite` as the store calls it. */
@@ -102,6 +122,8 @@ export class NodeDatabase implements GatheringDatabase {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #grouped = false;
+  /** Whether a transaction was begun and not ended: `node:sqlite` itself tells so from Node 22.16 on. */
+  #begun = false;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -122,29 +144,39 @@ export class NodeDatabase implements GatheringDatabase {
   }
 
   begin(): void {
-    if (this.#grouped && this.#database.isTransaction) return;
+    if (this.#begun) return;
+    this.#begun = true;
     this.exec("BEGIN IMMEDIATE");
   }
 
   commit(): void {
-    if (!this.#grouped) this.exec("COMMIT");
+    if (this.#grouped || !this.#begun) return;
+    this.exec("COMMIT");
+    this.#begun = false;
   }
 
   /** Runs `work`, all of whose commits become one at its end. */
   group<T>(work: () => T): T {
+    let result: T;
     this.#grouped = true;
     try {
-      const result = work();
-      if (this.#database.isTransaction) this.exec("COMMIT");
-      return result;
+      result = work();
     } finally {
       this.#grouped = false;
     }
+    this.commit();
+    return result;
   }
 
   /** Undoes what a failed call left half done. */
   rollBack(): void {
-    if (this.#database.isTransaction) this.exec("ROLLBACK");
+    if (!this.#begun) return;
+    this.#begun = false;
+    try {
+      this.exec("ROLLBACK");
+    } catch {
+      // SQLite has undone it already, as it does when the disk is full; if not, the next call can't begin, and tries this again.
+    }
   }
 
   close(): void {
@@ -217,7 +249,7 @@ function opened(Database: typeof DatabaseSync, path: string): DatabaseSync {
     throw new HotKVError(
       "STORE_UNAVAILABLE",
       `${path} is open already: one client at a time can have it, so that no two decide by themselves; serve it with tidegate serve, or close the other one`,
-      { cause: error },
+      { cause: error, retryable: true },
     );
   }
 }
@@ -225,5 +257,7 @@ function opened(Database: typeof DatabaseSync, path: string): DatabaseSync {
 function unavailable(what: string, cause: unknown): HotKVError {
   if (cause instanceof HotKVError) return cause;
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new HotKVError("STORE_UNAVAILABLE", `${what}: ${why}`, { cause, retryable: true });
+  // A file that is damaged, or that this version can't read, which the store says by a text, stays so.
+  const retryable = typeof cause !== "string" && !/malformed|not a database/.test(why);
+  return new HotKVError("STORE_UNAVAILABLE", `${what}: ${why}`, { cause, retryable });
 }
