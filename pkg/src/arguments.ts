@@ -32,14 +32,17 @@ export function invalidUrl(url: string, allowed: string): HotKVError {
 /** Makes the error of a wrong argument; a client's is another than a valve's. */
 type Complaint = (argument: string, value: unknown, allowed: string) => Error;
 
-/** Throws unless `value` is an integer from 1 to `most`, which is 2^53 - 1 when left out. */
-export function assertPositive(
+/** Throws unless `value` is an integer from `least` to `most`: from 1 to 2^53 - 1 when they are left out. */
+export function assertInteger(
   argument: string,
   value: unknown,
   complaint: Complaint = invalidArgument,
+  least = 1,
   most = MAX_INTEGER,
 ): asserts value is number {
-  if (!isPositive(value) || value > most) throw complaint(argument, value, `an integer from 1 to ${most}`);
+  if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
+    throw complaint(argument, value, `an integer from ${least} to ${most}`);
+  }
 }
 
 /** Whether `value` is an integer from 1 to 2^53 - 1. */
@@ -81,7 +84,7 @@ export function assertRemote({
   readonly password?: unknown;
   readonly timeoutMs?: unknown;
 } = {}): void {
-  assertPositive("timeoutMs", timeoutMs, invalidArgument, LONGEST_TIMER_MS);
+  assertInteger("timeoutMs", timeoutMs, invalidArgument, 1, LONGEST_TIMER_MS);
   for (const [name, secret] of Object.entries({ token, password })) {
     if (secret !== undefined) assertName(name, secret);
   }

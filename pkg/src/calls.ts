@@ -1,4 +1,4 @@
-import { ALGORITHMS, assertFields, assertName, assertOneOf, assertPositive, invalidArgument } from "./arguments.ts";
+import { ALGORITHMS, assertFields, assertInteger, assertName, assertOneOf, invalidArgument } from "./arguments.ts";
 import { HotKVError } from "./errors.ts";
 import type { Command, Reply } from "./reply.ts";
 import { mapOf } from "./resp/decode.ts";
@@ -25,9 +25,9 @@ export interface Call<T> {
 
 export function gcraLimit(key: string, period: number, burst: number, count: number): Call<GcraLimitResult> {
   assertName("key", key);
-  assertPositive("period", period);
-  assertPositive("burst", burst);
-  assertPositive("count", count);
+  assertInteger("period", period);
+  assertInteger("burst", burst);
+  assertInteger("count", count);
   return { command: ["GCRA.LIMIT", key, period, burst, count], read: readGcra };
 }
 
@@ -37,15 +37,15 @@ export function gcraReset(keys: readonly string[]): Call<number> {
 
 export function rateLimitCreate(name: string, limit: number, windowMs: number, options: LimiterOptions): Call<void> {
   assertName("name", name);
-  assertPositive("limit", limit);
-  assertPositive("windowMs", windowMs);
+  assertInteger("limit", limit);
+  assertInteger("windowMs", windowMs);
   return { command: ["RATELIMIT.CREATE", name, limit, windowMs, ...limiterOptions(options)], read: readNothing };
 }
 
 export function rateLimitCheck(name: string, key: string, cost: number): Call<RateLimitCheckResult> {
   assertName("name", name);
   assertName("key", key);
-  assertPositive("cost", cost);
+  assertInteger("cost", cost);
   return { command: ["RATELIMIT.CHECK", name, key, "COST", cost], read: readCheck };
 }
 
@@ -116,13 +116,13 @@ export function pttl(key: string): Call<number> {
 
 export function expire(key: string, seconds: number): Call<boolean> {
   assertName("key", key);
-  assertPositive("seconds", seconds);
+  assertInteger("seconds", seconds);
   return { command: ["EXPIRE", key, seconds], read: readFlag };
 }
 
 export function pexpire(key: string, ms: number): Call<boolean> {
   assertName("key", key);
-  assertPositive("ms", ms);
+  assertInteger("ms", ms);
   return { command: ["PEXPIRE", key, ms], read: readFlag };
 }
 
@@ -189,7 +189,7 @@ function setOptions(options: SetOptions): (string | number)[] {
   for (const field of ["ex", "px"] as const) {
     const time = options[field];
     if (time === undefined) continue;
-    assertPositive(field, time);
+    assertInteger(field, time);
     given.push(field, time);
   }
   for (const field of ["nx", "xx", "keepTtl"] as const) if (options[field]) given.push(field);

@@ -44,7 +44,7 @@ export class HotKV extends Client {
   }
 }
 
-function opener(options: HotKVOptions): () => Backend {
+function opener(options = {} as HotKVOptions): () => Backend {
   assertFields(options, ["url", "token", "password", "timeoutMs", "onUnavailable"]);
   assertRemote(options);
   const given = String(options.url);

@@ -1,5 +1,5 @@
 import { gcraLimit, rateLimitCheck } from "../wasm/tidegate.js";
-import { assertFields, assertPositive, invalidArgument } from "./arguments.ts";
+import { assertFields, assertInteger, invalidArgument } from "./arguments.ts";
 import * as calls from "./calls.ts";
 import { HotKVError } from "./errors.ts";
 import * as wasm from "./module.ts";
@@ -70,9 +70,9 @@ export class Engine implements Disposable {
    * live. Nothing is spent then.
    */
   gcraLimit(key: string, period: number, burst: number, count = 1): GcraLimitResult {
-    if (typeof period !== "number" || (period | 0) !== period || period <= 0) assertPositive("period", period);
-    if (typeof burst !== "number" || (burst | 0) !== burst || burst <= 0) assertPositive("burst", burst);
-    if (typeof count !== "number" || (count | 0) !== count || count <= 0) assertPositive("count", count);
+    if (typeof period !== "number" || (period | 0) !== period || period <= 0) assertInteger("period", period);
+    if (typeof burst !== "number" || (burst | 0) !== burst || burst <= 0) assertInteger("burst", burst);
+    if (typeof count !== "number" || (count | 0) !== count || count <= 0) assertInteger("count", count);
     // The clock first: it is the caller's, and may close this engine.
     const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const core = this.#core;
@@ -99,9 +99,9 @@ export class Engine implements Disposable {
   /** {@link Engine.gcraLimit} on many keys in one go, in their order, at one time. */
   gcraLimitMany(keys: readonly string[], period: number, burst: number, count = 1): GcraLimitManyResult {
     if (!Array.isArray(keys)) throw invalidArgument("keys", keys, "an array of text");
-    assertPositive("period", period);
-    assertPositive("burst", burst);
-    assertPositive("count", count);
+    assertInteger("period", period);
+    assertInteger("burst", burst);
+    assertInteger("count", count);
     const now = this.#time();
     return wasm.decideMany(this.#open(), now, keys, period, burst, count);
   }
@@ -127,7 +127,7 @@ export class Engine implements Disposable {
    */
   rateLimitCheck(name: string, key: string, options?: { readonly cost?: number }): RateLimitCheckResult {
     const cost = options === undefined ? 1 : calls.costOf(options);
-    if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertPositive("cost", cost);
+    if (typeof cost !== "number" || (cost | 0) !== cost || cost <= 0) assertInteger("cost", cost);
     // The clock first: it is the caller's, and may close this engine.
     const now = this.#clock === undefined ? Date.now() : this.#now(this.#clock);
     const core = this.#core;
@@ -349,8 +349,8 @@ const OPTIONS = ["maxKeys", "maxLimiters", "clock"];
 
 /** Throws unless each of an engine's options can make one. */
 export function assertEngineOptions({ maxKeys, maxLimiters, clock }: EngineOptions): void {
-  if (maxKeys !== undefined) assertPositive("maxKeys", maxKeys);
-  if (maxLimiters !== undefined) assertPositive("maxLimiters", maxLimiters);
+  if (maxKeys !== undefined) assertInteger("maxKeys", maxKeys);
+  if (maxLimiters !== undefined) assertInteger("maxLimiters", maxLimiters);
   if (clock !== undefined && typeof clock !== "function") throw invalidArgument("clock", clock, "a function");
 }
 

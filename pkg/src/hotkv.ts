@@ -29,8 +29,7 @@ export abstract class Client implements AsyncDisposable {
   readonly #onUnavailable: "throw" | "allow" | "deny";
 
   /** @internal */
-  protected constructor(open: () => Backend, options: UnavailableOptions = {}) {
-    const { onUnavailable = "throw" } = options;
+  protected constructor(open: () => Backend, { onUnavailable = "throw" }: UnavailableOptions = {}) {
     assertOneOf("onUnavailable", onUnavailable, ["throw", "allow", "deny"]);
     this.#open = open;
     this.#onUnavailable = onUnavailable;

@@ -1,5 +1,5 @@
 import { addRule as add, simulate as send } from "../wasm/tidegate.js";
-import { assertFields, assertPositive, invalidArgument } from "./arguments.ts";
+import { assertFields, assertInteger, invalidArgument } from "./arguments.ts";
 import { BATCH, type Core, column, withSimulation } from "./module.ts";
 
 /** The kinds of rules that the module knows. */
@@ -88,7 +88,7 @@ export function simulate(rules: readonly SimulatedRule[], options: SimulationOpt
   }
   times.forEach(assertTime);
   costs?.forEach((cost, index) => {
-    if (!(Number.isSafeInteger(cost) && cost > 0)) assertPositive(`costs[${index}]`, cost);
+    if (!(Number.isSafeInteger(cost) && cost > 0)) assertInteger(`costs[${index}]`, cost);
   });
   const total = times.length;
   const result = {
@@ -123,12 +123,12 @@ const RULE_FIELDS = ["algorithm", "limit", "interval", "burst", "rate"];
 
 function addRule({ at: core }: Core, rule: SimulatedRule, at: string): void {
   assertFields(rule, RULE_FIELDS, at);
-  assertPositive(`${at}.limit`, rule.limit);
-  assertPositive(`${at}.interval`, rule.interval);
+  assertInteger(`${at}.limit`, rule.limit);
+  assertInteger(`${at}.interval`, rule.interval);
   switch (rule.algorithm) {
     case "gcra": {
       const { burst = 1 } = rule;
-      assertPositive(`${at}.burst`, burst);
+      assertInteger(`${at}.burst`, burst);
       if (!add(core, SCHEDULE, rule.limit, rule.interval, burst, "")) {
         throw invalidArgument(`${at}.burst`, burst, "one that recovers within 2^53 - 1 ms: burst * interval / limit");
       }

@@ -172,6 +172,26 @@ describe("a wrong kind of argument is never taken for another", () => {
     assert.deepEqual([await client.rateLimitList(), await client.keys()], [[], []]);
   });
 
+  it("an option of a Worker's client that is out of range", () => {
+    const wrong: readonly (readonly [option: string, value: unknown])[] = [
+      ["binding", {}],
+      ["namespace", 5],
+      ["placement", "key"],
+      ["timeoutMs", 0],
+      // A longer timer would fire at once.
+      ["timeoutMs", 2 ** 31],
+      ["denyCacheMs", -1],
+      ["denyCacheMs", Number.NaN],
+      ["onUnavailable", "ignore"],
+    ];
+    const options = { binding: { idFromName() {} }, timeoutMs: 2 ** 31 - 1, denyCacheMs: 0 };
+    assert.ok(new WorkerClient(options as never));
+    for (const [option, value] of wrong) {
+      const given = { ...options, [option]: value } as never;
+      assert.throws(() => new WorkerClient(given), refusal(option, value), `${option} ${value}`);
+    }
+  });
+
   it("a URL that is none", () => {
     for (const url of ["hotkv://127.0.0.1:99999", "https://", "redis://127.0.0.1:6379", "127.0.0.1:6379", ""]) {
       assert.throws(() => new HotKV({ url }), refusal("url", url), url);

@@ -2,8 +2,8 @@ import {
   ALGORITHMS,
   assertFields,
   assertFunctions,
+  assertInteger,
   assertOneOf,
-  assertPositive,
   invalidArgument,
 } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
@@ -141,7 +141,7 @@ export function createGuard<R>(
     // Anything else would be one budget for all whose key is not known.
     if (typeof client !== "string") throw invalidArgument("key(request)", client, "text");
     const units = typeof spends === "number" ? spends : ((await spends) as number | undefined);
-    if (units !== undefined) assertPositive("cost(request)", units);
+    if (units !== undefined) assertInteger("cost(request)", units);
     const decided: Decided[] = [];
     try {
       for (const policy of policies) {
@@ -267,8 +267,8 @@ function checkPolicies(policies: readonly HttpPolicy[]): void {
     }
     if (names.has(name)) throw invalidArgument(`${at}.name`, name, "different from the other policies' names");
     names.add(name);
-    assertPositive(`${at}.limit`, limit);
-    assertPositive(`${at}.windowMs`, windowMs);
+    assertInteger(`${at}.limit`, limit);
+    assertInteger(`${at}.windowMs`, windowMs);
     assertOneOf(`${at}.algorithm`, algorithm, ALGORITHMS);
   }
 }

@@ -4,7 +4,7 @@
  * @module tidegate/stores
  */
 
-import { assertFields, assertName, assertPositive, invalidArgument } from "../arguments.ts";
+import { assertFields, assertInteger, assertName, invalidArgument } from "../arguments.ts";
 import { HotKVError } from "../errors.ts";
 import type { Client } from "../hotkv.ts";
 import type { Command, Reply } from "../reply.ts";
@@ -61,7 +61,7 @@ export class FixedWindowStore {
 
   /** Takes the window's length from the library's options. */
   init(options: { readonly windowMs: number }): void {
-    assertPositive("windowMs", options.windowMs);
+    assertInteger("windowMs", options.windowMs);
     this.#windowMs = options.windowMs;
   }
 

@@ -1,4 +1,4 @@
-import { assertFields, assertName, assertOneOf, assertPositive, isPositive, MAX_INTEGER } from "../arguments.ts";
+import { assertFields, assertInteger, assertName, assertOneOf, isPositive, MAX_INTEGER } from "../arguments.ts";
 import { type BlockedBy, invalidOption, ValveError } from "./errors.ts";
 import type { AdmitOptions } from "./types.ts";
 
@@ -112,10 +112,10 @@ export function readPolicy(rate: Rate, concurrency: Concurrency | undefined): Po
 function readRule(rule: RateRule, at: string): Rule {
   assertFields(rule, RULE_FIELDS, at, invalidOption);
   const { limit, algorithm = "gcra", burst = 1, name, scope } = rule;
-  assertPositive(`${at}.limit`, limit, invalidOption);
+  assertInteger(`${at}.limit`, limit, invalidOption);
   const interval = readInterval(`${at}.interval`, rule.interval);
   assertOneOf(`${at}.algorithm`, algorithm, ALGORITHMS, invalidOption);
-  assertPositive(`${at}.burst`, burst, invalidOption);
+  assertInteger(`${at}.burst`, burst, invalidOption);
   for (const [field, text] of Object.entries({ name, scope })) {
     if (text !== undefined) assertName(`${at}.${field}`, text, invalidOption);
   }
@@ -138,7 +138,7 @@ function readRule(rule: RateRule, at: string): Rule {
 
 function readConcurrency(concurrency: Concurrency): { limit: number; lease: number } {
   assertFields(concurrency, ["limit", "lease"], "concurrency", invalidOption);
-  assertPositive("concurrency.limit", concurrency.limit, invalidOption);
+  assertInteger("concurrency.limit", concurrency.limit, invalidOption);
   return { limit: concurrency.limit, lease: readInterval("concurrency.lease", concurrency.lease ?? 30_000) };
 }
 
@@ -194,7 +194,7 @@ export function readJob(policy: Policy, options: AdmitOptions<RateRule> | undefi
   assertFields(given, JOB_OPTIONS, "", invalidOption);
   const { cost = 1 } = given;
   const scope = Object(given.scope);
-  assertPositive("cost", cost, invalidOption);
+  assertInteger("cost", cost, invalidOption);
   if (cost > most) {
     throw new ValveError(
       "COST_EXCEEDS_LIMIT",

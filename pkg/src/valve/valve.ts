@@ -1,4 +1,4 @@
-import { assertFields, assertName, assertOneOf, assertPositive, MAX_INTEGER } from "../arguments.ts";
+import { assertFields, assertInteger, assertName, assertOneOf, MAX_INTEGER } from "../arguments.ts";
 import type { Reply } from "../reply.ts";
 import { invalidOption, ValveError } from "./errors.ts";
 import { Leases } from "./leases.ts";
@@ -114,7 +114,7 @@ export class ValveBase<const R extends Rate> {
     this.#policy = readPolicy(rate, concurrency);
     assertFields(queue, ["maxWaiting"], "queue", invalidOption);
     const { maxWaiting = MAX_INTEGER } = queue;
-    assertPositive("queue.maxWaiting", maxWaiting, invalidOption);
+    assertInteger("queue.maxWaiting", maxWaiting, invalidOption);
     assertNumber("spreadMs", spreadMs, 60_000);
     assertNumber("seed", seed);
     assertMethods("timers", timers, ["now", "set", "clear"], "an object with now, set, clear");
@@ -173,7 +173,7 @@ export class ValveBase<const R extends Rate> {
    */
   async reserve(options: ReserveOptions<R>): Promise<ReserveResult> {
     const { maxStartInMs, ...rest } = Object(options) as ReserveOptions<R>;
-    assertPositive("maxStartInMs", maxStartInMs, invalidOption);
+    assertInteger("maxStartInMs", maxStartInMs, invalidOption);
     return this.#askAtOnce(rest as AdmitOptions<RateRule>, maxStartInMs);
   }
 
@@ -200,7 +200,7 @@ export class ValveBase<const R extends Rate> {
    */
   async fetch(input: RequestInfo | URL, ...[init]: OptionsArgument<R, FetchInit<R>>): Promise<Response> {
     const retries = init?.retries ?? 3;
-    if (!Number.isSafeInteger(retries) || retries < 0) throw invalidOption("retries", retries, "an integer from 0");
+    assertInteger("retries", retries, invalidOption, 0);
     const order = this.#order++;
     // It brings a parser of its own, so it is loaded by those who call it.
     const { pacedFetch } = await import("./fetch.ts");

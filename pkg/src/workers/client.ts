@@ -1,4 +1,4 @@
-import { assertFields, assertName, invalidArgument } from "../arguments.ts";
+import { assertFields, assertInteger, assertName, assertOneOf, assertRemote, invalidArgument } from "../arguments.ts";
 import { Client, type UnavailableOptions } from "../hotkv.ts";
 import type { Rate, ValveOptions } from "../valve/index.ts";
 import { ValveBase } from "../valve/valve.ts";
@@ -38,18 +38,14 @@ export interface HotKVOptions extends ObjectsOptions, UnavailableOptions {}
 export class HotKV extends Client {
   constructor(options: HotKVOptions) {
     assertFields(options, FIELDS);
-    const { binding, namespace = "default", placement = "tag" } = options;
+    const { binding, namespace = "default", placement = "tag", denyCacheMs = 0 } = options;
     if (binding === null || typeof binding !== "object" || typeof binding.idFromName !== "function") {
       throw invalidArgument("binding", binding, "a Durable Object binding, such as env.TIDEGATE");
     }
     assertName("namespace", namespace);
-    if (placement !== "tag" && placement !== "slot") throw invalidArgument("placement", placement, '"tag" or "slot"');
-    for (const name of ["timeoutMs", "denyCacheMs"] as const) {
-      const value = options[name];
-      if (value !== undefined && !(Number.isSafeInteger(value) && value >= (name === "timeoutMs" ? 1 : 0))) {
-        throw invalidArgument(name, value, "whole milliseconds");
-      }
-    }
+    assertOneOf("placement", placement, ["tag", "slot"]);
+    assertRemote(options);
+    assertInteger("denyCacheMs", denyCacheMs, invalidArgument, 0);
     super(() => ({ transport: new ObjectsTransport(options) }), options);
   }
 }

@@ -1,3 +1,4 @@
+import { isPositive } from "../arguments.ts";
 import type { Command, Reply } from "../reply.ts";
 import { textOf } from "./placement.ts";
 import { nameOf } from "./route.ts";
@@ -70,12 +71,7 @@ export class DenialCache {
     const until = at + Math.min(retryAfterMs, denyCacheMs);
     this.#denials.delete(ask.key);
     this.#denials.set(ask.key, { ...ask, at, until, remaining, retryAfterMs, resetAfterMs });
-    if (this.#denials.size > MOST) {
-      for (const oldest of this.#denials.keys()) {
-        this.#denials.delete(oldest);
-        break;
-      }
-    }
+    if (this.#denials.size > MOST) this.#denials.delete(this.#denials.keys().next().value as string);
   }
 
   /** Whatever else is done to a key may end its refusal. */
@@ -107,7 +103,7 @@ function askOf(command: Command): { key: string; period: number; burst: number; 
   if (nameOf(command) !== "GCRA.LIMIT" || command.length < 4 || command.length > 5) return undefined;
   const [, key, ...numbers] = command;
   const [period = 0, burst = 0, count = 1] = numbers.map(Number);
-  if (typeof key !== "string" || ![period, burst, count].every((n) => Number.isSafeInteger(n) && n > 0))
-    return undefined;
-  return { key, period, burst, count };
+  return typeof key === "string" && [period, burst, count].every(isPositive)
+    ? { key, period, burst, count }
+    : undefined;
 }

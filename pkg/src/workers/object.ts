@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import storeModule from "../../wasm/store_bg.wasm";
+import { isPositive } from "../arguments.ts";
 import { Durable } from "../store/durable.ts";
 import { setStoreSource } from "../store/module.ts";
 
@@ -143,12 +144,10 @@ export class TidegateObject<Env = unknown> extends DurableObject<Env> {
 }
 
 function maxLimiters(env: unknown): number | undefined {
-  if (env === null || typeof env !== "object" || !("TIDEGATE_MAX_LIMITERS" in env)) return undefined;
-  const limit = Number(env.TIDEGATE_MAX_LIMITERS);
-  return Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
+  const limit = Number(Object(env).TIDEGATE_MAX_LIMITERS);
+  return isPositive(limit) ? limit : undefined;
 }
 
 function unavailable(error: unknown): Unavailable {
-  const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { unavailable: `the object's engine failed, and is built anew by the next call: ${why}` };
+  return { unavailable: `the object's engine failed, and is built anew by the next call: ${String(error)}` };
 }

@@ -277,7 +277,7 @@ export class ObjectsTransport implements Transport {
 
   #stub(name: string): Stub {
     const { locationHint } = this.#options;
-    const options = locationHint === undefined ? undefined : { locationHint };
+    const options = locationHint ? { locationHint } : undefined;
     const objects = this.#objects;
     if (objects.getByName !== undefined) return objects.getByName(name, options) as Stub;
     return objects.get(objects.idFromName(name), options) as Stub;
@@ -359,7 +359,6 @@ function refused(commands: readonly Command[], error: HotKVError): Reply[] {
 
 /** Whether the platform says that trying again may help. An overloaded object only gets worse by it. */
 function isRetryable(error: unknown): boolean {
-  if (error === null || typeof error !== "object") return false;
-  const { retryable, overloaded } = error as { retryable?: unknown; overloaded?: unknown };
+  const { retryable, overloaded } = Object(error) as { retryable?: unknown; overloaded?: unknown };
   return retryable === true && overloaded !== true;
 }
