@@ -21,7 +21,7 @@ describe("the page starts, or says why it can’t", () => {
     const page = await browser.newPage();
     await page.route("**/*.wasm", (route) => route.fulfill({ status: 503 }));
     await page.goto(served.url);
-    await page.getByText("The engine could not start: could not fetch").waitFor({ timeout: 5000 });
+    await page.getByText("The engine could not start: could not fetch").waitFor();
     assert.equal(await page.getByText("Starting the engine").count(), 0);
     await page.close();
   });
@@ -38,7 +38,7 @@ describe("the page starts, or says why it can’t", () => {
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(String(error)));
     await page.goto(served.url);
-    await page.locator(".stage").waitFor({ timeout: 5000 });
+    await page.locator(".stage").waitFor();
     await settled(page);
     assert.equal((await counts(page))[0]?.admitted, 200);
     await page.getByRole("button", { name: "Light theme" }).click();

@@ -21,7 +21,7 @@ export function headline({ outcomes, arrivals, live }: Playground): TemplateResu
   const [first] = outcomes;
   if (first !== undefined && first.tracks.length > 1) {
     const passed = countsAt(first.tracks[0] as Track, Number.POSITIVE_INFINITY).admitted;
-    return html`Of ${total} <em>${number(passed)} pass</em> all ${number(first.lane.rules.length)} rules at once.`;
+    return html`This policy admits <em>${number(passed)} of ${total}</em>, by all its rules at once.`;
   }
   if (outcomes.some(({ lane }) => lane.retry.kind !== "never")) {
     const sent = tracks.map((track) => number(track.arrivals.times.length));
