@@ -388,6 +388,20 @@ fn leases_bound_the_jobs_of_all_workers_and_those_of_dead_workers_run_out() {
 }
 
 #[test]
+fn leases_of_a_former_policy_run_out_under_one_without_any() {
+    let rate = r#"{"rate":{"limit":10,"interval":"1s"}"#;
+    let mut engine = engine();
+    let limited = format!(r#"{rate},"concurrency":{{"limit":2,"lease":"10s"}}}}"#);
+    let fingerprint = engine.policy_define(NOW, b"ns", limited.as_bytes()).expect("a policy");
+    let asks = Job { lease: Some(b"a"), ..job(1, &[]) };
+    assert_eq!(engine.policy_admit(NOW, b"ns", fingerprint.as_bytes(), &asks), Ok(Admission::Admitted));
+    engine.policy_forget(NOW, b"ns").expect("a policy");
+    engine.policy_define(NOW, b"ns", format!("{rate}}}").as_bytes()).expect("a policy");
+    let mut held = |after| engine.policy_show(NOW + after, b"ns").expect("a policy").leases;
+    assert_eq!([held(9999), held(10_000)], [1, 0]);
+}
+
+#[test]
 fn without_a_free_lease_nothing_is_spent_and_without_budget_no_lease_is_taken() {
     let policy = r#"{"rate":{"limit":1,"interval":"1m","burst":2},"concurrency":{"limit":1,"lease":"10s"}}"#;
     let mut engine = engine();

@@ -237,13 +237,13 @@ impl Engine {
             steps.push(Step { rule: &decider.rule, key, at, place, next });
         }
         let mut lease_wait = None;
-        if let Some((Concurrency { limit, lease }, id)) = lease {
-            found.leases.expire(now, lease);
+        if let Some((concurrency, id)) = lease {
+            found.leases.expire(now, Some(concurrency));
             if found.leases.expires(id).is_some() {
                 let why = "lease @ is held already; every job takes one with an id of its own";
                 return Err(Error::invalid_options(filled(why, &[id], &[])));
             }
-            lease_wait = found.leases.free_at(limit).map(|free| free.saturating_sub(now));
+            lease_wait = found.leases.free_at(concurrency.limit).map(|free| free.saturating_sub(now));
         }
         if (retry_after > 0 || lease_wait.is_some()) && (job.wait || job.reserve.is_some()) {
             for step in steps.iter() {
@@ -295,9 +295,8 @@ impl Engine {
     pub fn policy_show(&mut self, now: u64, namespace: &[u8]) -> Result<Shown<'_>, Error> {
         self.advance(now);
         let found = self.policies.get_mut(namespace).ok_or(ErrorKind::NoPolicy)?;
-        if let Some(Concurrency { lease, .. }) = found.policy()?.concurrency {
-            found.leases.expire(now, lease);
-        }
+        let concurrency = found.policy()?.concurrency;
+        found.leases.expire(now, concurrency);
         let policy = found.policy()?;
         let mut states = Vec::new();
         let mut more = 0_usize;
@@ -361,10 +360,7 @@ impl Engine {
             Err(_) if release => None,
             Err(error) => return Err(error),
         };
-        match concurrency {
-            Some(Concurrency { lease, .. }) => found.leases.expire(now, lease),
-            None => found.leases.run_out(now),
-        }
+        found.leases.expire(now, concurrency);
         let mut changed = 0_usize;
         for id in ids {
             let held = match concurrency {

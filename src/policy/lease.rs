@@ -26,9 +26,9 @@ pub struct Leases {
 
 impl Leases {
     /// Drops the leases that ran out. One found further in the future than a whole lease, after the clock stepped back,
-    /// counts as made now.
-    pub(super) fn expire(&mut self, now: u64, lease: Positive) {
-        let furthest = now.saturating_add(lease.get());
+    /// counts as made now, where a policy says how long a lease is.
+    pub(super) fn expire(&mut self, now: u64, concurrency: Option<Concurrency>) {
+        let furthest = concurrency.map_or(u64::MAX, |Concurrency { lease, .. }| now.saturating_add(lease.get()));
         if self.latest > furthest {
             self.latest = furthest;
             self.earliest = self.earliest.min(furthest);

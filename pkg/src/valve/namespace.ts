@@ -91,5 +91,5 @@ function translated(error: unknown): unknown {
     const fingerprints = inForce && fingerprint ? { inForce, fingerprint } : {};
     return new ValveError(code, message.slice(code.length + 1), { ...fingerprints, cause: error });
   }
-  return new ValveError("STORE_UNAVAILABLE", `the store gave no answer: ${message}`, { cause: error });
+  return new ValveError("STORE_UNAVAILABLE", `the store failed: ${message}`, { cause: error });
 }
