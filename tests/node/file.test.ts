@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import { HotKV } from "tidegate";
 import { type ConformingStore, itConforms } from "../conformance.ts";
+import { nodeWithin } from "../full_disk.ts";
 
 // In memory where there is such a folder: these tests prove what is stored, not that a disk keeps it.
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tidegate-file-"));
@@ -310,8 +311,8 @@ async function opened(url: string): Promise<HotKV> {
 
 /** What a script prints in a process of its own, where no file can grow past so many blocks, which looks like a full disk. */
 function inNewProcess(script: string, blocks: number | "unlimited" = "unlimited"): string {
-  const limited = ["-c", `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath];
-  const { status, stdout, stderr } = spawnSync("sh", [...limited, "--input-type=module", "--eval", script], {
+  const [program, ...first] = nodeWithin(blocks);
+  const { status, stdout, stderr } = spawnSync(program, [...first, "--input-type=module", "--eval", script], {
     cwd: import.meta.dirname,
     encoding: "utf8",
     timeout: 20_000,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { nodeWithin } from "../full_disk.ts";
 
 const main = fileURLToPath(new URL("../../pkg/dist/cli/main.js", import.meta.url));
 
@@ -23,8 +24,8 @@ export function startServer(...args: readonly string[]): Promise<Running> {
 
 /** As {@link startServer}, where no file can grow past so many blocks, which looks like a full disk. */
 export function startServerWithin(blocks: number, ...args: readonly string[]): Promise<Running> {
-  const limited = ["-c", `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath];
-  return started("sh", [...limited, main, "serve", "--port", "0", ...args]);
+  const [program, ...first] = nodeWithin(blocks);
+  return started(program, [...first, main, "serve", "--port", "0", ...args]);
 }
 
 async function started(program: string, args: readonly string[]): Promise<Running> {
