@@ -76,8 +76,8 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Throws unless a store elsewhere can be asked like this: what is wrong is found when a client is made, not by its first call. */
 export function assertRemote({
-  token,
-  password,
+  token = "",
+  password = "",
   timeoutMs = 1,
 }: {
   readonly token?: unknown;
@@ -85,9 +85,8 @@ export function assertRemote({
   readonly timeoutMs?: unknown;
 } = {}): void {
   assertInteger("timeoutMs", timeoutMs, invalidArgument, 1, LONGEST_TIMER_MS);
-  for (const [name, secret] of Object.entries({ token, password })) {
-    if (secret !== undefined) assertName(name, secret);
-  }
+  assertName("token", token);
+  assertName("password", password);
 }
 
 /** Throws unless each of these options that is given is a function. */

@@ -300,6 +300,49 @@ describe("leases", () => {
     assert.equal((await dead.admit()).allowed, true);
   });
 
+  it("are given back before a job's result is known, since a Worker's request or a process may end with it", async () => {
+    const time = new VirtualTime();
+    const store = new HotKV({ clock: time.clock });
+    let answer = () => {};
+    const slow = {
+      async pipeline(commands: Parameters<typeof store.pipeline>[0]) {
+        if (commands[0]?.[0] === "VALVE.RELEASE") await new Promise<void>((resolve) => (answer = resolve));
+        return store.pipeline(commands);
+      },
+    };
+    const concurrency = { limit: 1, lease: "3s" } as const;
+    const valve = new Valve({ store: slow, namespace: "ns", rate: RATE, concurrency, timers: time });
+    const known: unknown[] = [];
+    void valve.run(() => "done").then((result) => known.push(result));
+    await time.settle();
+    void valve.drain().then(() => known.push("drained"));
+    await time.settle();
+    assert.deepEqual([known, valve.stats().running], [[], 1]);
+    answer();
+    await time.settle();
+    assert.deepEqual([known.toSorted(), valve.stats().running], [["done", "drained"], 0]);
+  });
+
+  it("that can't be given back keep nobody from a job's result", async () => {
+    const time = new VirtualTime();
+    const store = new HotKV({ clock: time.clock });
+    const failing = {
+      async pipeline(commands: Parameters<typeof store.pipeline>[0]) {
+        if (commands[0]?.[0] === "VALVE.RELEASE") throw new Error("the store is gone");
+        return store.pipeline(commands);
+      },
+    };
+    const concurrency = { limit: 3, lease: "3s" } as const;
+    const valve = new Valve({ store: failing, namespace: "ns", rate: RATE, concurrency, timers: time });
+    assert.equal(await valve.run(() => "done"), "done");
+    await assert.rejects(
+      valve.run(() => Promise.reject(new Error("the job's own"))),
+      /the job's own/,
+    );
+    const shown = (await store.command("VALVE.SHOW", "ns")) as unknown[];
+    assert.deepEqual(shown.slice(shown.indexOf("leases")), ["leases", 2]);
+  });
+
   it("that are lost abort the job through its signal", async () => {
     const time = new VirtualTime();
     const store = new HotKV({ clock: time.clock });

@@ -28,6 +28,13 @@ describe("HotKV over Durable Objects", () => {
     assert.equal((await worker.count()).calls, 2);
   });
 
+  it("a job's lease is given back before the request that ran it ends", async () => {
+    const options = fresh();
+    for (let request = 0; request < 10; request++) {
+      assert.equal(await worker.ask("/job", { options }), "done", `request ${request}`);
+    }
+  });
+
   it("keys of one hash tag share an object, others do not", async () => {
     const options = fresh();
     await worker.count();

@@ -1,7 +1,15 @@
 // A Worker as a user's own would be, over the package's class, and the hooks that tests need: a clock that can be set, an end of
 // every engine, counts of rows, and a trap. None of them is in the package.
 
-import { type Command, HotKV, HotKVError, type HotKVOptions, type Reply, TidegateObject } from "tidegate/workers";
+import {
+  type Command,
+  HotKV,
+  HotKVError,
+  type HotKVOptions,
+  type Reply,
+  TidegateObject,
+  Valve,
+} from "tidegate/workers";
 import { type InitOutput, initSync } from "../../pkg/wasm/store.js";
 
 /** The objects' clock: `undefined` is the real one. */
@@ -167,6 +175,12 @@ export default {
         const client = new HotKV({ binding: env.TIDEGATE, ...ask.options });
         const result = await client.gcraLimit("limited", 60_000, 10).catch((error: unknown) => error);
         return Response.json(result instanceof HotKVError ? shown(result) : result, undefined);
+      }
+      case "/job": {
+        const store = new HotKV({ binding: env.TIDEGATE, ...ask.options });
+        const rate = { limit: 1000, interval: "1s", burst: 1000 } as const;
+        const valve = new Valve({ store, namespace: "jobs", rate, concurrency: { limit: 1, lease: "1h" } });
+        return Response.json(await valve.run(() => "done", { maxWaitMs: 1000 }).catch(String));
       }
       case "/alarm": {
         const stub = env.TIDEGATE.get(env.TIDEGATE.idFromName(ask.object ?? "")) as unknown as TestObject;

@@ -425,7 +425,7 @@ export class ValveBase<const R extends Rate> {
     const now = this.#timers.now();
     const admitted: [Waiting, string | undefined][] = [];
     for (const [at, lease] of leases.entries()) {
-      const asked = lease === undefined ? jobs : jobs.slice(at, at + 1);
+      const asked = lease ? jobs.slice(at, at + 1) : jobs;
       const reply = replies[at];
       let refusal: Refusal | undefined;
       try {
@@ -466,7 +466,7 @@ export class ValveBase<const R extends Rate> {
     this.#admitted++;
     if (!this.#leave(job)) {
       // It was aborted while the store was asked. What it spent is spent; its lease can go.
-      if (lease !== undefined) this.#release(lease);
+      if (lease) void this.#release(lease);
       return false;
     }
     job.line.blockedUntil = 0;
@@ -481,7 +481,7 @@ export class ValveBase<const R extends Rate> {
     const waitedMs = now - job.since;
     let result: unknown;
     try {
-      result = work(lease === undefined ? new Context(signal, waitedMs) : this.#leased(lease, signal, waitedMs));
+      result = work(lease ? this.#leased(lease, signal, waitedMs) : new Context(signal, waitedMs));
     } catch (error) {
       this.#end(lease, reject, error);
       return;
@@ -496,12 +496,18 @@ export class ValveBase<const R extends Rate> {
     }
   }
 
-  /** A job has ended, one way or the other. */
+  /**
+   * A job has ended, one way or the other. Its lease is given back first: a Worker's request or a process may end with its
+   * result.
+   */
   #end(lease: string | undefined, settle: (result: unknown) => void, result: unknown): void {
-    this.#running--;
-    if (lease !== undefined) this.#release(lease);
-    this.#finish();
-    settle(result);
+    const over = () => {
+      this.#running--;
+      this.#finish();
+      settle(result);
+    };
+    if (lease) void this.#release(lease).then(over);
+    else over();
   }
 
   /** Lets the refused head of a line wait: everybody, where a rule of all lines refuses, and else its line alone. */
@@ -551,17 +557,19 @@ export class ValveBase<const R extends Rate> {
   }
 
   /** Gives a lease back, and asks for whoever waited for it. */
-  #release(lease: string): void {
+  #release(lease: string): Promise<void> {
     this.#leases?.drop(lease);
-    void this.#namespace
-      .command("VALVE.RELEASE", lease)
-      // A lease that can't be given back runs out by itself.
-      .catch(() => {})
-      .then(() => {
-        const { last } = (this.#turn?.head as Waiting | undefined) ?? {};
-        if (last?.blockedBy.every(({ index }) => index === -1)) this.#heldUntil = 0;
-        this.#pump();
-      });
+    return (
+      this.#namespace
+        .command("VALVE.RELEASE", lease)
+        // A lease that can't be given back runs out by itself.
+        .catch(() => {})
+        .then(() => {
+          const { last } = (this.#turn?.head as Waiting | undefined) ?? {};
+          if (last?.blockedBy.every(({ index }) => index === -1)) this.#heldUntil = 0;
+          this.#pump();
+        })
+    );
   }
 
   /** What is due now: deadlines, renewals, jobs. */
