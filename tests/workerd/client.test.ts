@@ -28,6 +28,17 @@ describe("HotKV over Durable Objects", () => {
     assert.equal((await worker.count()).calls, 2);
   });
 
+  it("one client serves all requests, whose names need a digest or not", async () => {
+    for (const object of [worker.fresh("short"), worker.fresh("long".repeat(200))]) {
+      const asks = Array.from({ length: 50 }, () => worker.ask<{ remaining: number }>("/shared", { object }));
+      const left = (await Promise.all(asks)).map(({ remaining }) => remaining);
+      assert.deepEqual(
+        left.toSorted((a, b) => a - b),
+        asks.map((_, at) => at),
+      );
+    }
+  });
+
   it("a job's lease is given back before the request that ran it ends", async () => {
     const options = fresh();
     for (let request = 0; request < 10; request++) {

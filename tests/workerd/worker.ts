@@ -21,6 +21,8 @@ let engines = 0;
 /** The query in which the engine that is called next traps. */
 let trap: RegExp | undefined;
 let executing = false;
+/** A client for all requests. */
+let shared: HotKV | undefined;
 
 type State = ConstructorParameters<typeof TidegateObject>[0];
 
@@ -176,6 +178,9 @@ export default {
         const result = await client.gcraLimit("limited", 60_000, 10).catch((error: unknown) => error);
         return Response.json(result instanceof HotKVError ? shown(result) : result, undefined);
       }
+      case "/shared":
+        shared ??= new HotKV({ binding: env.TIDEGATE, namespace: "shared" });
+        return Response.json(await shared.gcraLimit(ask.object ?? "", 3_600_000, 50));
       case "/job": {
         const store = new HotKV({ binding: env.TIDEGATE, ...ask.options });
         const rate = { limit: 1000, interval: "1s", burst: 1000 } as const;
