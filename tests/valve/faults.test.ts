@@ -108,6 +108,60 @@ describe("the scheduler is immune to the field's faults", () => {
     assert.deepEqual(order, ["first"]);
   });
 
+  it("F38: nor when the store is asked for others all the time", async () => {
+    const time = new VirtualTime();
+    const store = new HotKV({ clock: time.clock });
+    // Each answer takes 10 ms, and there is always another job to ask for.
+    const slow = {
+      pipeline: async (commands: Parameters<typeof store.pipeline>[0]) => {
+        await new Promise<void>((resolve) => time.set(resolve, 10));
+        return store.pipeline(commands);
+      },
+    };
+    const rate = { limit: 1000, interval: "1s", name: "each", scope: "tenant" } as const;
+    const valve = new Valve({ store: slow, namespace: "ns", rate, timers: time });
+    let busy = true;
+    const others = (async () => {
+      for (let tenant = 0; busy; tenant++) {
+        await Promise.all([0, 1].map((at) => valve.run(() => {}, { scope: { tenant: `${tenant}:${at}` } })));
+      }
+    })();
+    await time.advance(100);
+    valve.pause(500, { scope: { tenant: "late" } });
+    const since = time.now();
+    const late = valve
+      .run(() => time.now(), { scope: { tenant: "late" }, maxWaitMs: 100 })
+      .catch((error) => {
+        assert.equal(error.code, "TIMEOUT");
+        return time.now();
+      });
+    await time.advance(1000);
+    busy = false;
+    await time.drain();
+    await others;
+    assert.equal((await late) - since, 100);
+  });
+
+  it("a job that may be tried once is asked for once, however slow the store is", async () => {
+    const time = new VirtualTime();
+    const store = new HotKV({ clock: time.clock });
+    const slow = {
+      pipeline: async (commands: Parameters<typeof store.pipeline>[0]) => {
+        await new Promise<void>((resolve) => time.set(resolve, 50));
+        return store.pipeline(commands);
+      },
+    };
+    const valve = new Valve({ store: slow, namespace: "ns", rate: { limit: 1, interval: "1h" }, timers: time });
+    const first = valve.run(() => "ran", { maxWaitMs: 0 });
+    const second = assert.rejects(
+      valve.run(() => "ran", { maxWaitMs: 0 }),
+      { code: "TIMEOUT" },
+    );
+    await time.advance(500);
+    assert.equal(await first, "ran");
+    await second;
+  });
+
   it("F40: a promise to resume at T is kept at T, without polling", async () => {
     const { time, valve, order, mark, calls } = paced({ limit: 1, interval: "10s" });
     await valve.run(mark("first"));
@@ -387,6 +441,27 @@ describe("leases", () => {
     await job;
     assert.deepEqual(lost, [3000]);
     assert.ok(time.setCount - wakes < 10, `${time.setCount - wakes} timers`);
+  });
+
+  it("are given up in time while another job's question goes unanswered", async () => {
+    const time = new VirtualTime();
+    const store = new HotKV({ clock: time.clock });
+    let silent = false;
+    const falling = {
+      pipeline: (commands: Parameters<typeof store.pipeline>[0]) =>
+        silent ? new Promise<never>(() => {}) : store.pipeline(commands),
+    };
+    const concurrency = { limit: 2, lease: "3s" } as const;
+    const valve = new Valve({ store: falling, namespace: "ns", rate: RATE, concurrency, timers: time });
+    const lost: number[] = [];
+    valve.on("leaseLost", () => lost.push(time.now()));
+    const job = valve.run(({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve)));
+    await time.settle();
+    silent = true;
+    void valve.run(() => {});
+    await time.advance(3000);
+    assert.deepEqual(lost, [3000]);
+    await job;
   });
 });
 

@@ -21,10 +21,11 @@ export class Leases {
     this.renewAt = Math.min(this.renewAt, now + this.#length / 3);
   }
 
-  /** Its job has ended. */
-  drop(id: string): void {
-    this.#held.delete(id);
+  /** Its job has ended; whether it held its lease until then. */
+  drop(id: string): boolean {
+    const held = this.#held.delete(id);
     if (this.#held.size === 0) this.renewAt = NEVER;
+    return held;
   }
 
   /** Renews every lease; the ids of those that are lost, whose jobs are told through their signals. */

@@ -65,7 +65,10 @@ export type ReserveOptions<R extends Rate> = AdmitOptions<R> & {
 export type RunOptions<R extends Rate> = AdmitOptions<R> & {
   /** Ends the waiting, and is handed on to the job. */
   readonly signal?: AbortSignal;
-  /** The most milliseconds that the job waits; then it is rejected with `TIMEOUT`. */
+  /**
+   * The most milliseconds that the job waits; then it is rejected with `TIMEOUT`. While the store is being asked for it, it waits
+   * for the answer, which may have spent its cost: the store's `timeoutMs` bounds that.
+   */
   readonly maxWaitMs?: number;
   /** Jobs of a higher priority go first; 0 by default. */
   readonly priority?: number;

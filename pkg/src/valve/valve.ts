@@ -300,7 +300,6 @@ export class ValveBase<const R extends Rate> {
     for (const line of this.#lines.values()) {
       while (line.head) this.#reject(line.head as Waiting, closed());
     }
-    this.#arm();
   }
 
   /** Refuses new jobs, and resolves when those that wait and run are done. */
@@ -336,7 +335,7 @@ export class ValveBase<const R extends Rate> {
     }
     line.add(job);
     this.#waiting++;
-    if (job.deadline !== NEVER) this.#deadlines.put(job);
+    this.#deadlines.put(job);
     if (!this.#blocked.has(line)) this.#ready.put(line);
     if (this.#listeners.waiting.size > 0) this.#emit("waiting", { cost: job.cost, ahead: this.#waiting - 1 });
     this.#pump();
@@ -376,13 +375,15 @@ export class ValveBase<const R extends Rate> {
   /** Asks for jobs while any could pass, then sets the alarm for the next one. */
   #pump(): void {
     this.#again = true;
-    if (this.#pumping) return;
-    this.#pumping = true;
-    void this.#pumpOn().finally(() => {
-      this.#pumping = false;
-      if (this.#again) this.#pump();
-      else this.#arm();
-    });
+    if (!this.#pumping) {
+      this.#pumping = true;
+      void this.#pumpOn().finally(() => {
+        this.#pumping = false;
+        if (this.#again) this.#pump();
+        else this.#arm();
+      });
+    }
+    this.#arm();
   }
 
   async #pumpOn(): Promise<void> {
@@ -403,9 +404,7 @@ export class ValveBase<const R extends Rate> {
         continue;
       }
       if (this.#heldUntil > now) return;
-      const jobs = this.#nextJobs(line);
-      if (jobs.length === 0) return;
-      await this.#askFor(jobs);
+      await this.#askFor(this.#nextJobs(line));
     }
   }
 
@@ -414,6 +413,7 @@ export class ValveBase<const R extends Rate> {
     const leases = this.#leases ? jobs.map(() => crypto.randomUUID()) : [undefined];
     const times = jobs.length > leases.length ? ["TIMES", jobs.length] : [];
     const [asked] = jobs as [Waiting];
+    this.#arm();
     let replies: readonly Reply[];
     try {
       replies = await this.#namespace.admit(asked, leases, "WAIT", ...times);
@@ -445,6 +445,7 @@ export class ValveBase<const R extends Rate> {
         }
       }
     }
+    for (const job of jobs) if (job.row) this.#deadlines.put(job);
     this.#atOnce = refused ? 1 : Math.min(MOST_AT_ONCE, this.#atOnce * 2);
     // What the store said is all settled before any of them can do something.
     for (const [job, lease] of admitted) this.#start(job, lease, now);
@@ -454,8 +455,10 @@ export class ValveBase<const R extends Rate> {
   #nextJobs(line: Line): Waiting[] {
     const jobs: Waiting[] = [];
     const most = this.#leases ? this.#atOnce : this.#lines.size === 1 ? MOST_ALONE : MOST_AT_ONCE;
-    const head = line.head as Waiting | undefined;
-    for (let job = head; job && job.cost === head?.cost && jobs.length < most; job = job.after as Waiting | undefined) {
+    const { cost } = line.head as Waiting;
+    for (let job = line.head as Waiting; job?.cost === cost && jobs.length < most; job = job.after as Waiting) {
+      // What the store may have admitted is not given up; all others keep their time, however long it takes to answer.
+      this.#deadlines.remove(job);
       jobs.push(job);
     }
     return jobs;
@@ -497,8 +500,8 @@ export class ValveBase<const R extends Rate> {
   }
 
   /**
-   * A job has ended, one way or the other. Its lease is given back first: a Worker's request or a process may end with its
-   * result.
+   * A job has ended, one way or the other. A lease that it still holds is given back first: a Worker's request or a process may
+   * end with its result.
    */
   #end(lease: string | undefined, settle: (result: unknown) => void, result: unknown): void {
     const over = () => {
@@ -506,7 +509,7 @@ export class ValveBase<const R extends Rate> {
       this.#finish();
       settle(result);
     };
-    if (lease) void this.#release(lease).then(over);
+    if (lease && this.#leases?.drop(lease)) void this.#release(lease).then(over);
     else over();
   }
 
@@ -543,22 +546,20 @@ export class ValveBase<const R extends Rate> {
     if (this.#turn === line) this.#turn = undefined;
   }
 
-  /** How long jobs of these identities are paused for yet. */
+  /** How long jobs of these identities are paused for yet: above 0, if they are. */
   #pausedFor(key: string): number {
-    return this.#pauses.size === 0 ? 0 : (this.#pauses.get(key) ?? 0) - this.#timers.now();
+    return (this.#pauses.get(key) ?? 0) - this.#timers.now();
   }
 
   /** Holds the lease of a job that starts; what the job is told. */
   #leased(lease: string, signal: AbortSignal | undefined, waitedMs: number): JobContext {
     const lost = new AbortController();
     this.#leases?.hold(lease, lost, this.#timers.now());
-    this.#arm();
     return { signal: signal ? AbortSignal.any([signal, lost.signal]) : lost.signal, waitedMs, lease };
   }
 
   /** Gives a lease back, and asks for whoever waited for it. */
   #release(lease: string): Promise<void> {
-    this.#leases?.drop(lease);
     return (
       this.#namespace
         .command("VALVE.RELEASE", lease)
