@@ -210,6 +210,12 @@ describe("web handlers", () => {
     }
   });
 
+  it("leaves a response of Hono's alone that can't be made anew, as one that upgrades to a WebSocket", async () => {
+    const upgrade = Object.create(Response.prototype, { status: { value: 101 }, headers: { value: new Headers() } });
+    const app = new Hono().use(forHono.rateLimit({ ...options(), key: () => "k" })).get("/", () => upgrade);
+    assert.equal(await app.request("/"), upgrade);
+  });
+
   it("wraps a route handler of Next", async () => {
     const GET = limitRoute(async (_request, { params }: { params: { id: string } }) => Response.json(params), {
       ...options(),

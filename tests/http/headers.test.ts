@@ -123,6 +123,12 @@ describe("F31: one client, one key", () => {
     assert.equal(behind("10.0.0.1", forwarded("1.1.1.1, 6.6.6.6, 10.9.9.9")), "6.6.6.6");
     assert.equal(behind("10.0.0.1", forwarded("<script>")), "10.0.0.1");
     assert.equal(behind("9.9.9.9", forwarded("6.6.6.6")), "9.9.9.9");
+    // Some proxies write the client's port as well.
+    assert.equal(behind("10.0.0.1", forwarded("1.1.1.1, 6.6.6.6:51234, 10.9.9.9:80")), "6.6.6.6");
+    for (const entry of ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"]) {
+      assert.equal(behind("::1", forwarded(entry)), "2001:db8:0:0::/64", entry);
+    }
+    assert.equal(behind("10.0.0.1", forwarded("[<script>]:1")), "10.0.0.1");
     assert.throws(() => clientKey({ proxies: ["10.0.0.0/33"] }), { code: "INVALID_ARGUMENT" });
   });
 });
@@ -145,7 +151,18 @@ describe("parseRateLimit", () => {
 
   it("reads Retry-After as seconds and as a date", () => {
     assert.equal(parse({ "Retry-After": "120" }).retryAfterMs, 120_000);
-    assert.equal(parse({ "Retry-After": "Mon, 01 Dec 2025 00:01:00 GMT" }).retryAfterMs, 60_000);
+    // All three forms of HTTP, each in GMT wherever the program runs.
+    for (const [zone, date] of [
+      ["UTC", "Mon, 01 Dec 2025 00:01:00 GMT"],
+      ["America/New_York", "Monday, 01-Dec-25 00:01:00 GMT"],
+      ["Asia/Tokyo", "Mon Dec  1 00:01:00 2025"],
+    ] as const) {
+      const { TZ } = process.env;
+      process.env["TZ"] = zone;
+      assert.equal(parse({ "Retry-After": date }).retryAfterMs, 60_000, date);
+      if (TZ === undefined) delete process.env["TZ"];
+      else process.env["TZ"] = TZ;
+    }
     assert.equal(parse({ "Retry-After": "Sun, 30 Nov 2025 00:00:00 GMT" }).retryAfterMs, 0);
   });
 
@@ -154,7 +171,7 @@ describe("parseRateLimit", () => {
       policies: [],
       states: [],
     });
-    for (const field of ["1.5", "-5", "5, 6", "", "0x10"]) {
+    for (const field of ["1.5", "-5", "5, 6", "", "0x10", "wait 5", "May 1"]) {
       assert.equal(parse({ "Retry-After": field }).retryAfterMs, undefined, field);
     }
   });
@@ -210,6 +227,34 @@ describe("options of the middleware", () => {
       await assert.rejects(ask({ cost: () => cost }), { code: "INVALID_ARGUMENT", argument: "cost(request)" });
     }
     assert.equal((await ask({ key: () => "k", cost: () => 10 })).status, 200);
+  });
+
+  it("that fail together fail one request, and leave no error behind that nobody caught", async () => {
+    const uncaught: unknown[] = [];
+    const listener = (error: unknown) => void uncaught.push(error);
+    process.on("unhandledRejection", listener);
+    const late = async (text: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      throw new Error(text);
+    };
+    const early = async (text: string) => {
+      throw new Error(text);
+    };
+    for (const [key, cost] of [
+      [late, early],
+      [early, late],
+      [
+        late,
+        () => {
+          throw new Error("cost");
+        },
+      ],
+    ] as const) {
+      await assert.rejects(ask({ key: () => key("key"), cost: () => cost("cost") }), /key|cost/);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    process.off("unhandledRejection", listener);
+    assert.deepEqual(uncaught, []);
   });
 
   it("F25: print no number that is not known, when the client decides without its store", async () => {

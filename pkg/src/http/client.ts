@@ -1,6 +1,9 @@
 import { HotKVError } from "../errors.ts";
 import { addressKey, assertPrefix, networks, parseAddress } from "./address.ts";
 
+/** An entry as some proxies write it, Azure's for one: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+const WITH_PORT = /^(?:([\d.]+):\d+|\[(.*)\](?::\d+)?)$/;
+
 /** How a client's address is found. */
 export interface AddressOptions {
   /**
@@ -35,7 +38,7 @@ export function clientKey(
     if (proxies.length === 0) return addressKey(client, ipv6Prefix);
     const forwarded = (header("X-Forwarded-For") ?? "").split(",");
     while (isProxy(client)) {
-      const before = forwarded.pop()?.trim();
+      const before = forwarded.pop()?.trim().replace(WITH_PORT, "$1$2");
       if (!before || parseAddress(before) === undefined) break;
       client = before;
     }

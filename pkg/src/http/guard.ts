@@ -135,17 +135,19 @@ export function createGuard<R>(
 
   return async (request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
-    // What is there already is not waited for: each wait is another turn for every request.
-    const [whose, spends] = [key(request), cost?.(request)];
+    // What is there already is not waited for: each wait is another turn for every request. One promise at a time, too: another
+    // one that failed meanwhile would be an error that nobody caught.
+    const whose = key(request);
     const client = typeof whose === "string" ? whose : await whose;
     // Anything else would be one budget for all whose key is not known.
     if (typeof client !== "string") throw invalidArgument("key(request)", client, "text");
-    const units = typeof spends === "number" ? spends : ((await spends) as number | undefined);
-    if (units !== undefined) assertInteger("cost(request)", units);
+    const spends = cost === undefined ? 1 : cost(request);
+    const units = typeof spends === "number" ? spends : await spends;
+    assertInteger("cost(request)", units);
     const decided: Decided[] = [];
     try {
       for (const policy of policies) {
-        const decision = await decide(store, policy, client, units ?? 1);
+        const decision = await decide(store, policy, client, units);
         if (decision.unavailable) return withoutStore(!decision.denied);
         decided.push(decision);
         if (decision.denied) break;
@@ -163,7 +165,7 @@ export function createGuard<R>(
     const [refused] = refusing;
     if (refused === undefined) return { allowed: true, headers };
     if (refused.retryAfterMs >= 0) headers["Retry-After"] = String(seconds(refused.retryAfterMs));
-    return { allowed: false, headers, problem: quotaExceeded(refused, units ?? 1) };
+    return { allowed: false, headers, problem: quotaExceeded(refused, units) };
   };
 }
 

@@ -134,8 +134,9 @@ function integer(parameters: ReadonlyMap<string, unknown>, name: string): number
 function retryAfter(field: string | null, now: number): number | undefined {
   if (field === null) return undefined;
   if (/^\d+$/.test(field.trim())) return Number(field) * 1000;
-  // `Date.parse` takes nearly anything for a date: 1.5 for a day in 2001, which has long passed.
-  if (!/^([a-z]{3,9},? |\d{4}-\d\d-\d\d)/i.test(field)) return undefined;
-  const date = Date.parse(field);
+  // `Date.parse` takes nearly anything for a date: 1.5, or "wait 5", for a day in 2001, which has long passed.
+  if (!/^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\d)/i.test(field)) return undefined;
+  // The form without a comma names no zone and means GMT.
+  const date = Date.parse(/^[a-z]+ /i.test(field) ? `${field} GMT` : field);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -70,6 +70,8 @@ export function rateLimit<C extends HonoContext>(
     // Set before, they are made with the response; after it, each would make another one.
     for (const [name, value] of headers) context.header(name, value);
     await next();
+    // What upgrades to a WebSocket can't be made anew.
+    if (context.res.status < 200) return undefined;
     // A response that the handler made without the context knows nothing of them.
     for (const [name, value] of headers) {
       if (context.res.headers.get(name) !== value) context.header(name, value);
