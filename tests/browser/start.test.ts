@@ -51,4 +51,25 @@ describe("the page starts, or says why it can’t", () => {
     assert.deepEqual(faults, []);
     await page.close();
   });
+
+  test("where the browser has no Symbol.dispose, as Safari, a policy's fingerprint shows all the same", async () => {
+    const page = await browser.newPage();
+    await page.addInitScript(() => {
+      // They can't be deleted, but `Symbol` itself can be another.
+      const make = Symbol;
+      const { dispose, asyncDispose, ...older } = Object.getOwnPropertyDescriptors(Symbol);
+      Object.assign(window, { Symbol: Object.defineProperties((text?: string) => make(text), older) });
+    });
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(String(error)));
+    await page.goto(served.url);
+    await settled(page);
+    assert.equal(await page.evaluate(() => "dispose" in Symbol), false);
+    await page.getByRole("button", { name: "Several quotas at once", exact: true }).click();
+    await settled(page);
+    const commands = await page.getByLabel("Commands, lane", { exact: true }).textContent();
+    assert.match(commands ?? "", /^VALVE\.ADMIT api \S+/m);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
 });

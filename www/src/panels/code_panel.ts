@@ -58,8 +58,12 @@ export function codeBlocks(desk: Desk, rules: readonly Rule[], id: string): Temp
 function fingerprintOf(rules: readonly Rule[]): string {
   const policy = callsFor(rules, "api").setUp.find(([name]) => name === "VALVE.DEFINE");
   if (policy === undefined) return "";
-  using engine = new Engine();
-  return String(engine.command(...policy));
+  const engine = new Engine();
+  try {
+    return String(engine.command(...policy));
+  } finally {
+    engine.close();
+  }
 }
 
 /** Copies text, and says on the button for a while, and to screen readers, whether that worked. */
